@@ -17,6 +17,7 @@ from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, OutcomeMessage, decode, encode
 from delayer.core.schedule.schedule import Schedule
+from delayer.ports.queue import ReceivedMessage
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
@@ -185,7 +186,7 @@ def test_the_outcome_of_a_probe_that_is_carried_does_not_count_either() -> None:
     assert "isProbe" not in encode(carried(evolve(made, is_probe=False))), "older code reads what it has always read"
     world = World()
     world.ledger.store(a_claim())
-    twice = to_executor(message, message)
+    twice = [ReceivedMessage(message_id=name, body=encode(message)) for name in "ab"]
     assert world.execute(twice) == []
     row = world.ledger.read(an_id())
     assert row
