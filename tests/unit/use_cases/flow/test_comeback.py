@@ -87,14 +87,15 @@ def test_three_hours_of_503_fail_nobody_and_all_come_back_paced_and_oldest_first
 @pytest.mark.thorough
 @pytest.mark.parametrize("together", [False, True])
 def test_two_hundred_wait_for_three_hours(together: bool) -> None:
-    """A minute or more: each of them asks 40 times. The numbers are in the documentation."""
+    """Many seconds: each of them asks 40 times. The numbers are in the documentation."""
     space = 0 if together else 53 * SECOND
     world = after_an_outage(3 * HOUR, [START + MINUTE + number * space for number in range(200)])
     assert {world.row(one).state for one in world.accepted} == {State.EXECUTED}  # type: ignore[union-attr]
     times, dues = [at for at, _ in world.answered], [schedule.point_in_time for _, schedule in world.answered]
-    assert max(abs(sorted(dues).index(due) - at) for at, due in enumerate(dues[1:], 1)) < 3 or together
+    places = {due: place for place, due in enumerate(sorted(dues[1:]))}
+    assert together or max(abs(places[due] - place) for place, due in enumerate(dues[1:])) <= 8
     in_step = Counter((at - times[0]) // STEP for at in times)
-    assert all(number <= 11 * 2**step + 12 for step, number in in_step.items())
+    assert all(number <= 11 * 2**step + 10 for step, number in in_step.items())
     assert times[-1] - times[0] < 3 * MINUTE
 
 
