@@ -237,6 +237,8 @@ class HistoryEntry(Model, frozen=True, kw_only=True):
     "With `enqueued`, before the claim: when it left the table is not known exactly yet."
     attempt: int | None = None
     "The attempt that the event is about."
+    probe: bool | None = None
+    "With `attempt-failed`. It was made only to see whether the target answers again, and uses up none of `maxAttempts`."
     lateness_ms: int | None = named(name="latenessMs", default=None)
     "How late the first attempt was, in milliseconds."
     next_attempt_at: datetime | None = named(name="nextAttemptAt", default=None)
@@ -592,6 +594,8 @@ class Schedule(Model, frozen=True, kw_only=True):
     "When it was claimed."
     attempt: int | None = None
     "The attempt that runs, waits or was the last."
+    probes: int | None = None
+    "How many of the attempts were probes that failed. They use up none of `maxAttempts`."
     lateness_ms: int | None = named(name="latenessMs", default=None)
     "How late the first attempt was, in milliseconds."
     next_attempt_at: datetime | None = named(name="nextAttemptAt", default=None)

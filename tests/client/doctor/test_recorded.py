@@ -9,7 +9,7 @@ import pytest
 from delayer_client.operator.doctor import CATALOGUE, Doctor, Entry, Finding, Severity, worst
 from delayer_client.operator.doctor.doctor import examine_stack
 from tests.client.doctor.account import NOW, RECORDED, a_stack, recorded, well
-from tests.client.doctor.test_api import ANSWERS, CLOCKS
+from tests.client.doctor.test_api import ANSWERS, CLOCKS, FOR_ANY_HOST
 from tests.e2e.python_client.test_doctor import ILLS
 from tests.running.of_each import of_each
 
@@ -40,7 +40,7 @@ def codes_found() -> frozenset[str]:
     in_files = [examine_stack(a_stack(well().under(recorded(name))), NOW) for name in SCENARIOS]
     findings = [*examine_stack(a_stack(well()), NOW), *Doctor(None, NOWHERE).examine(), *chain(*in_files)]
     asked_for = [*(code for _, _, code in ANSWERS), *(code for _, code, _ in CLOCKS), *(ill.code for ill in ILLS)]
-    return frozenset([*(one.code for one in findings), *asked_for])
+    return frozenset([*(one.code for one in findings), *asked_for, FOR_ANY_HOST])
 
 
 @of_each(CATALOGUE)

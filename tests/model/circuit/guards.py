@@ -119,4 +119,16 @@ GUARDS: Final = (
         without=evolve(REAL, success_closes=False),
         possible=Budget(failures=2),
     ),
+    Guard(
+        name="what has waited is paced",
+        what="a probe that is answered closes the circuit, and all that has waited comes back at once",
+        without=evolve(REAL, comes_back=False),
+        possible=Budget(failures=2),
+    ),
+    Guard(
+        name="the pace grows",
+        what="what has waited comes back at the first pace, and the circuit is never closed",
+        without=evolve(REAL, faster=lambda block, now: block),
+        possible=Budget(failures=2),
+    ),
 )

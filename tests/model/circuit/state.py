@@ -8,6 +8,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from delayer.core.flow.block import Block
+from delayer.core.flow.comeback import FASTEST_PACE, FIRST_PACE
 from delayer.core.flow.party import Party
 from delayer.core.schedule.instants import SECOND, Millis
 from tests.model.state import evolve
@@ -86,8 +87,11 @@ def later(block: Block | None) -> Block | None:
 
 
 def plain(block: Block) -> Block:
-    """Without what nobody goes by."""
-    return evolve(block, pauses=min(block.pauses, PAUSES), reason="")
+    """Without what nobody goes by. Of the paces that are faster than the first one there is one, the fastest."""
+    pace = block.every
+    if 0 < pace < FIRST_PACE:
+        pace = FASTEST_PACE if 2 * pace >= FIRST_PACE else FIRST_PACE
+    return evolve(block, pauses=min(block.pauses, PAUSES), reason="", every=pace, paused_until=int(block.is_comeback))
 
 
 def renumbered(world: World) -> World:

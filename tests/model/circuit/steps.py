@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from attrs import frozen
 
 from delayer.core.flow.block import Block, opened, opened_again, probing
+from delayer.core.flow.comeback import coming_back, faster, slower
 from delayer.core.flow.gate import Probe, decide_gate
 from delayer.fakes import MemoryBlocks
 from tests.model.circuit.state import ENOUGH, NONCES, PARTY, STEP, Environment, World, later, plain, renumbered
@@ -21,7 +22,9 @@ class Rules:
     gate: Callable[..., object] = decide_gate
     blocks: type[MemoryBlocks] = MemoryBlocks
     waits_if_lost: bool = True  # whoever does not know whether it probes does not
-    success_closes: bool = True
+    success_closes: bool = True  # or rather begins the comeback that does
+    comes_back: bool = True  # at a pace; else the row is gone after the probe
+    faster: Callable[[Block, int], Block | None] = faster
 
 
 REAL = Rules()
@@ -85,7 +88,7 @@ def _begin(world: World, one: Environment, nonce: str) -> World:
     probes = {two.nonce for two in after.environments if two.left and row and two.circuit == row.since}
     if len(probes) > 1:
         return evolve(after, broken="two schedules probe at the same time")
-    if row is not None and not left and one.view == row:
+    if row is not None and not row.is_comeback and not left and one.view == row:
         return evolve(after, broken="an attempt is made at an open circuit, and is not its probe")
     return after
 
@@ -113,9 +116,12 @@ def _made(world: World, rules: Rules, one: Environment, *, is_outage: bool) -> I
     circuit = one.view
     if circuit and circuit.probe == one.nonce:
         if is_outage or rules.success_closes:
-            yield from _answered(world, rules, one, plain(opened_again(circuit, 0, "")) if is_outage else None)
+            after = opened_again(circuit, 0, "") if is_outage else coming_back(circuit, 0)
+            yield from _answered(world, rules, one, plain(after) if is_outage or rules.comes_back else None)
         else:
             yield "", _over(world, one)
+    elif circuit and circuit.is_comeback:
+        yield from _paced(world, rules, one, is_outage=is_outage)
     elif circuit:
         yield "", _over(world, one)
     elif is_outage:
@@ -126,6 +132,16 @@ def _made(world: World, rules: Rules, one: Environment, *, is_outage: bool) -> I
             yield from _opens(world, rules, one, old)
     else:
         yield "", _over(world, one, failures=0, old=0)
+
+
+def _paced(world: World, rules: Rules, one: Environment, *, is_outage: bool) -> Iterator[Step]:
+    """An attempt of a comeback. What fails among many that are answered changes nothing."""
+    assert one.view is not None
+    after = slower(one.view, 0, "") if is_outage else rules.faster(one.view, 0)
+    if is_outage or after == one.view:
+        yield "", _over(world, one)
+    if after != one.view:
+        yield from _answered(world, rules, one, after and plain(after))
 
 
 def _opens(world: World, rules: Rules, one: Environment, old: int) -> Iterator[Step]:
@@ -144,7 +160,7 @@ def _opens(world: World, rules: Rules, one: Environment, old: int) -> Iterator[S
 
 
 def _answered(world: World, rules: Rules, one: Environment, again: Block | None) -> Iterator[Step]:
-    """The row after a probe: opened for longer, or gone."""
+    """The row after a probe, or an attempt of a comeback: opened for longer, at another pace, or gone."""
     assert one.view is not None
     after, is_written = _write(world, rules, again) if again else _remove(world, rules, one.view)
     if is_written:
@@ -171,4 +187,6 @@ def _remove(world: World, rules: Rules, block: Block) -> tuple[World, bool]:
     is_gone = blocks.remove(block)
     if is_gone and world.row and world.row.since != block.since:
         return evolve(world, broken="the row of another circuit is removed"), is_gone
+    if is_gone and world.row and not world.row.is_comeback:
+        return evolve(world, broken="all that has waited comes back at once"), is_gone
     return evolve(world, row=blocks.stored.get(block.key)), is_gone

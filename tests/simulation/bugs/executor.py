@@ -59,7 +59,7 @@ def _fail_without_body(self: Any, message: Any, row: LedgerRow, reason: str) -> 
     return True
 
 
-def _gives_up_at_once(made: Any, result: Any, policy: Any, age_from: Any) -> Any:
+def _gives_up_at_once(made: Any, result: Any, *_: Any) -> Any:
     return executing.GiveUp(result.detail)
 
 

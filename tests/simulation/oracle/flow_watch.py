@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from math import log2
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -31,6 +32,11 @@ AT_WORK: Millis = 85 * SECOND  # an executor that has taken an attempt before ma
 LONGEST_WAIT: Millis = 900 * SECOND  # until a message asks again
 LONGEST_PAUSE: Millis = 5 * MINUTE
 PROBED: Millis = MINUTE  # a probe that has not come back by then is over
+STEP: Millis = 10 * SECOND  # of the pace of a comeback
+SLOWEST = 4_000_000  # microseconds from one attempt of a comeback to the next
+FORGOTTEN: Millis = 5 * MINUTE  # a comeback of which nothing is heard for so long is over
+LAST_STEP = 10  # more than a thousand a second
+MANY_FAIL = 2  # in a comeback, in different environments, before it is slower
 IN_A_ROW = 5  # failures that open a circuit
 LATELY = 15  # results of an environment in which they must be: others of its batch may have come in between
 MANY = 60  # messages that are alike, in the worst of outages
@@ -84,16 +90,19 @@ class FlowWatch:
     def removed(self, before: Block) -> None:
         """A row is gone."""
         self._note(before.key, None, "gone")
-        answers = [one for one in self.answers[before.party] if one.nonce == before.probe and not one.is_outage]
-        was_answered = any(one.at >= before.probe_until - PROBED - self._skew for one in answers)
-        if not self.by_command and not (before.kind is Kind.CIRCUIT and before.probe and was_answered):
-            self._fail(f"the {before.kind} of {before.party.target} is gone, and its probe was not answered")
+        if self.by_command:
+            return
+        if not is_comeback(before):
+            self._fail(f"the {before.kind} of {before.party.target} is gone, and what has waited comes back at once")
+        elif steps_of(before) + (self._now + self._skew - before.until) // STEP + 1 < LAST_STEP:
+            self._fail(f"the comeback to {before.party.target} is over before its pace is the fastest")
 
     def answered(self, message: ExecutorMessage, result: Any) -> None:
         """An attempt came to this, as its executor sees it."""
         is_outage = isinstance(result, Retry) and result.is_outage
-        answer = Answer(self._now, message.nonce, is_outage, current().invocation.environment)
-        self.answers[party_of(message.schedule)].append(answer)
+        party = party_of(message.schedule)
+        self._check_grows(party, is_outage=is_outage)
+        self.answers[party].append(Answer(self._now, message.nonce, is_outage, current().invocation.environment))
 
     def tried(self, message: ExecutorMessage) -> None:
         """An attempt begins."""
@@ -161,8 +170,7 @@ class FlowWatch:
 
     def waits_in_line(self, schedule: Schedule) -> bool:
         """Whether there is a limit. That others stand in its line is not asked: an age may end after a crash, too."""
-        limits = self.lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW, frozenset({Kind.LIMIT}))
-        return bool(limits)
+        return any(is_limit(block) for block in self.lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW))
 
     def is_too_old(self, schedule: Schedule, born: Millis) -> bool:
         """Whether it may be given up, if it could not be attempted since it was born."""
@@ -172,9 +180,24 @@ class FlowWatch:
         """Whether there was anything that could have kept it back since it was due."""
         return bool(self.lately(party_of(schedule), schedule.point_in_time - MINUTE))
 
+    def named_as_probe(self, message: ExecutorMessage) -> tuple[bool, bool]:
+        """Whether its circuit has named it so lately, as some environments may still know; and whether it does now."""
+        party, circuit = party_of(message.schedule), frozenset({Kind.CIRCUIT})
+        lately = self.lately(party, self._now - AT_WORK - OLD_VIEW, circuit)
+        now = [block for block in self.unchanged(party, self._now) if block.kind is Kind.CIRCUIT]
+        return (
+            any(block.probe == message.nonce for block in lately),
+            any(block.probe == message.nonce and block.probe_until > self._now + self._skew for block in now),
+        )
+
+    def is_pace(self, block: Block) -> bool:
+        """Whether it is a comeback that is not over: of which something was heard lately."""
+        return is_comeback(block) and self._now + self._skew < block.until + FORGOTTEN
+
     def circuits(self) -> list[Block]:
-        """Those that are there."""
-        return [block for block in self.watch.stack.blocks.stored.values() if block.kind is Kind.CIRCUIT]
+        """Those that are there. A comeback is over by itself if nobody needs its target."""
+        stored = self.watch.stack.blocks.stored.values()
+        return [block for block in stored if block.kind is Kind.CIRCUIT and not is_comeback(block)]
 
     def check_end(self) -> None:
         """All targets answer by now, and each has been reached since."""
@@ -187,15 +210,27 @@ class FlowWatch:
         target = after.party.target
         if after.until > self._now + LONGEST_PAUSE + self._skew:
             self._fail(f"the circuit of {target} pauses for too long")
-        if before is None:
+        if before is None or before.since != after.since:
             self._check_opened(after)
+        elif is_comeback(after):
+            self._check_comeback(before, after)
         elif after.probe and after.probe != before.probe:
-            if before.until > self._now + self._skew:
-                self._fail(f"the circuit of {target} is probed before its pause is over")
-            if before.probe and before.probe_until > self._now + self._skew:
-                self._fail(f"two schedules probe {target} at the same time")
+            self._check_taken(before, after)
         elif before.probe and not after.probe:
             self._check_probed(before, after)
+        elif is_comeback(before) and (before.every < SLOWEST or not self._has_failed(before)):
+            self._fail(f"the circuit of {target} is open again, and it had not failed at the slowest pace")
+
+    def _has_failed(self, before: Block) -> bool:
+        """Since the pace was last changed."""
+        return any(one.is_outage and one.at >= before.until - STEP - self._skew for one in self.answers[before.party])
+
+    def _check_taken(self, before: Block, after: Block) -> None:
+        """By one that is to probe."""
+        if before.until > self._now + self._skew:
+            self._fail(f"the circuit of {after.party.target} is probed before its pause is over")
+        if before.probe and before.probe_until > self._now + self._skew:
+            self._fail(f"two schedules probe {after.party.target} at the same time")
 
     def _check_probed(self, before: Block, after: Block) -> None:
         """Its probe has failed; or it was given back with its pause as it was, since it has reached no target."""
@@ -205,6 +240,30 @@ class FlowWatch:
             self._fail(f"the probe of {after.party.target} is given back, and it has reached its target")
         elif after.until != before.until and not any(one.is_outage for one in answers):
             self._fail(f"the circuit of {after.party.target} is opened again, and its probe has not failed")
+
+    def _check_comeback(self, before: Block, after: Block) -> None:
+        """It begins slowly after a probe that was answered; it grows step by step, and falls by half."""
+        answers = [one for one in self.answers[after.party] if one.at >= before.probe_until - PROBED - self._skew]
+        target, steps = after.party.target, steps_of(after)
+        if not is_comeback(before):
+            if steps or not any(one.nonce == before.probe and not one.is_outage for one in answers):
+                self._fail(f"what has waited for {target} comes back, and its probe was not answered")
+        elif steps > steps_of(before) + max((self._now + self._skew - before.until) // STEP + 1, 0):
+            self._fail(f"the pace of {target} grows by more than one step at a time")
+        elif steps < steps_of(before) - 1:
+            self._fail(f"the pace of {target} falls by more than half")
+
+    def _check_grows(self, party: Party, *, is_outage: bool) -> None:
+        """Of two answers after the same step, the second finds that the first has made it faster. A failure: slower."""
+        if not self.watch.stack.weather.is_fair:
+            return  # whoever makes it faster may have died
+        for block in (one for one in self.unchanged(party, self._now) if self.is_pace(one) and one.party == party):
+            changed = self._history[block.key][-1][0]
+            before = [one for one in self.answers[party] if changed + VIEW < one.at < self._now - SECOND]
+            if not is_outage and any(one.at > block.until + VIEW and not one.is_outage for one in before):
+                self._fail(f"{party.target} answers, and what has waited for it comes back no faster")
+            if is_outage and len(before) > MANY_FAIL and all(one.is_outage for one in before):
+                self._fail(f"{party.target} fails, and what has waited for it comes back no slower")
 
     def _check_opened(self, after: Block) -> None:
         """By an environment that has seen enough failures in a row."""
@@ -233,8 +292,8 @@ class FlowWatch:
 
     def _is_limited(self, row: LedgerRow) -> bool:
         """Whoever has taken an attempt may miss its turn."""
-        schedule, limits = self.watch.accepted.get(row.schedule_id), frozenset({Kind.LIMIT})
-        return schedule is None or bool(self.lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW, limits))
+        schedule, since = self.watch.accepted.get(row.schedule_id), self._now - AT_WORK - OLD_VIEW
+        return schedule is None or any(is_limit(block) for block in self.lately(party_of(schedule), since))
 
     def _must_wait(
         self, party: Party, nonce: str, since: Millis, kinds: frozenset[Kind], *, is_too_old: bool = False
@@ -243,6 +302,7 @@ class FlowWatch:
         for key in self._history:
             states = self._states(key, since)
             there = [block for block in states if block and block.kind in kinds and covers(block.party, party)]
+            there = [block for block in there if not is_comeback(block)]
             if len(there) < len(states):
                 continue
             if there[0].kind is Kind.SUSPENSION:
@@ -298,6 +358,21 @@ class FlowWatch:
     def _skew(self) -> Millis:
         """Between two clocks."""
         return 2 * self.watch.stack.weather.skew
+
+
+def is_comeback(block: Block) -> bool:
+    """Whether its target answers again, and what has waited for it is let through at a pace."""
+    return block.kind is Kind.CIRCUIT and block.every > 0
+
+
+def is_limit(block: Block) -> bool:
+    """Whether it says how many attempts there may be."""
+    return block.kind is Kind.LIMIT or is_comeback(block)
+
+
+def steps_of(block: Block) -> int:
+    """How often the pace of a comeback has doubled since it was one in a second; less than 0 if it fell."""
+    return round(log2(1_000_000 / block.every))
 
 
 def name_of(body: str) -> tuple[str, str]:

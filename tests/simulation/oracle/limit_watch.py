@@ -84,7 +84,8 @@ class LimitWatch:
 
     def _in_force(self, party: Party, since: Millis) -> list[Block]:
         """The limits that were the same at each moment since then."""
-        return [block for block in self.flow.unchanged(party, since) if block.kind is Kind.LIMIT and block.every]
+        there = self.flow.unchanged(party, since)
+        return [block for block in there if (block.kind is Kind.LIMIT and block.every) or self.flow.is_pace(block)]
 
     def _is_too_old(self, schedule: Schedule, limit: Block) -> bool:
         """It is claimed to be given up."""

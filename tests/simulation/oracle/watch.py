@@ -22,7 +22,7 @@ from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.ports.queue import Outgoing
 from tests.simulation.engine.kernel import Invocation, current
 from tests.simulation.oracle.decisions import Decisions
-from tests.simulation.oracle.flow_watch import FlowWatch
+from tests.simulation.oracle.flow_watch import LONGEST_WAIT, FlowWatch
 from tests.simulation.oracle.invariant import ALLOWED, Broken, Invariant
 from tests.simulation.oracle.journal.histories import untrue
 from tests.simulation.oracle.keys import Keys
@@ -48,6 +48,9 @@ class Try:
     attempt: int
     at: Millis
     asked: int | None = None  # the delay that the target asked for
+    may_probe: bool = False  # its circuit has named it a moment ago
+    is_probe: bool = False  # and names it now
+    has_reached: bool = False  # its target has answered, or has not; else it has found a defect of the executor
 
 
 @frozen
@@ -205,15 +208,17 @@ class Watch:
 
     def tried(self, message: ExecutorMessage) -> None:
         """An attempt begins. It may not get as far as the target."""
-        self.tries[message.schedule.id].append(Try(message.attempt, self.stack.kernel.now))
+        may_probe, is_probe = self.flow.named_as_probe(message)
+        one = Try(message.attempt, self.stack.kernel.now, may_probe=may_probe, is_probe=is_probe)
+        self.tries[message.schedule.id].append(one)
         self.flow.tried(message)
 
-    def turned_down(self, message: ExecutorMessage, *, for_good: bool, asked: int | None) -> None:
+    def turned_down(self, message: ExecutorMessage, *, for_good: bool, asked: int | None, reached: bool = True) -> None:
         """The target did not take it; one more attempt may follow, unless it refused."""
         self.retries[message.schedule.id] += 1
         for one in self.tries[message.schedule.id][::-1]:
             if one.attempt == message.attempt and one.asked is None:
-                one.asked = asked
+                one.asked, one.has_reached = asked, reached
                 break
         if for_good:
             self.refused_for_good.add(message.schedule.id)
@@ -267,7 +272,7 @@ class Watch:
         if old and old.ended and not is_note(old, new):
             self._had_ended(old, new)
         if old and new.state is old.state is State.CLAIMED and new.attempt > old.attempt:
-            self._check_retry(name, new)
+            self._check_retry(name, old, new)
         self._check_cause(name, new)
         self.check_bodies()
         if new.claimed_at and not new.stopped_at:
@@ -357,12 +362,28 @@ class Watch:
             return self.flow.may_be_given_up(schedule, first)
         if self.flow.waits_in_line(schedule) and self.flow.may_be_given_up(schedule, first):
             return True  # nobody knows what came of its last attempt, and it has to wait for another turn
-        if row.attempt >= policy.attempts:
+        counted = row.attempt - row.probes
+        if counted >= policy.attempts:
             return True
-        delay = max([policy.delay_after(row.attempt), *(one.asked or 0 for one in last)])
+        delay = max([policy.delay_after(max(counted, 1)), *(one.asked or 0 for one in last)])
+        if any(one.may_probe for one in last):
+            delay = max(delay, LONGEST_WAIT // SECOND)
         return last[-1].at + delay * SECOND + SLACK > tries[0].at + policy.age
 
-    def _check_retry(self, name: str, row: LedgerRow) -> None:
+    def _check_probe(self, name: str, old: LedgerRow, row: LedgerRow, made: Sequence[Try]) -> bool:
+        """Whether what was made is a probe: that uses up no attempt, and it waits as all others do."""
+        is_probe = row.probes > old.probes
+        if is_probe and not any(one.may_probe for one in made):
+            self.fail(Invariant.RETRIES, f"attempt {row.attempt - 1} of {name} is a probe, and no circuit was open")
+        if not is_probe and self._has_probed_in_vain(row, made):
+            self.fail(Invariant.RETRIES, f"attempt {row.attempt - 1} of {name} was a probe, and is counted")
+        return is_probe
+
+    def _has_probed_in_vain(self, row: LedgerRow, made: Sequence[Try]) -> bool:
+        """Without faults it is known to everybody who probes. What never came to its target has not probed."""
+        return self.stack.weather.is_fair and all(one.is_probe and one.has_reached for one in made)
+
+    def _check_retry(self, name: str, old: LedgerRow, row: LedgerRow) -> None:
         """An attempt was made, and the next one is planned: after the right delay, and in time."""
         if row.schedule_id not in self.accepted:
             return
@@ -371,10 +392,13 @@ class Watch:
         if not made:
             self.fail(Invariant.RETRIES, f"attempt {attempt} of {name} is counted, and was not made")
             return
+        if self._check_probe(name, old, row, made):
+            return
         first = max([one.at for one in tries if one.attempt == 1], default=made[0].at)
         left = {id(one): (first + policy.age - one.at) / SECOND for one in made}  # until the last moment
         cut = any(one.asked is not None and one.asked > left[id(one)] >= delay > left[id(one)] - 2 for one in made)
-        if not cut and not any(policy.allows(delay, attempt, one.asked) for one in made):
+        counted = attempt - row.probes
+        if not cut and not any(policy.allows(delay, counted, one.asked) for one in made):
             self.fail(Invariant.RETRIES, f"attempt {row.attempt} of {name} is planned after {delay:.0f} s")
         if made[0].at + delay * SECOND > first + policy.age + SLACK:
             self.fail(Invariant.RETRIES, f"attempt {row.attempt} of {name} is planned beyond its age")

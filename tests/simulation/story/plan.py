@@ -224,7 +224,16 @@ def _dead(chance: Chance) -> tuple[Dead, ...]:
             since = START + chance.whole(f"{host} dead since", -MINUTE, 20 * MINUTE)
             length = chance.one_of(f"{host} dead for", (MINUTE, 10 * MINUTE, 10 * MINUTE, 2 * HOUR, 30 * HOUR))
             dead.append(Dead(host, since, since + length))
+            dead += _relapse(chance, host, since + length)
     return tuple(dead)
+
+
+def _relapse(chance: Chance, host: str, since: Millis) -> list[Dead]:
+    """It answers for a while, and fails again while what has waited for it comes back."""
+    if chance.part(f"{host} dies again") >= 0.4 or not chance.surprise(f"{host} dies again", 1):
+        return []
+    again = since + chance.whole(f"{host} is well for", SECOND, 7 * MINUTE)
+    return [Dead(host, again, again + chance.one_of(f"{host} dead again for", (30 * SECOND, 10 * MINUTE)))]
 
 
 def _long_outages(chance: Chance) -> tuple[Outage, ...]:
@@ -318,9 +327,9 @@ def _crowd(chance: Chance) -> list[Act]:
     host, since = chance.one_of("crowd at", (TARGET, OTHER)), START + chance.whole("crowd since", 0, 10 * MINUTE)
     age = chance.one_of("crowd age", (60, 1800, 8 * 3600, 86_400))
     patience = Patience(first=chance.one_of("crowd first delay", (1, 20)), factor=1.5, longest=900, age=age)
-    acts = []
+    acts, together = [], chance.part("crowd at one moment") < 0.4
     for number in range(chance.whole("crowd of", 5, 9)):
-        due = since + chance.whole(f"crowd {number} due", 0, 2 * MINUTE)
+        due = since + (0 if together else chance.whole(f"crowd {number} due", 0, 2 * MINUTE))
         wishes = Wishes(host=host, name=chance.one_of(f"crowd {number} name", ("", f"crowd-{number}")))
         acts.append(Act(due - 10 * SECOND, Do.POST, 100 + number, due, 9, patience, wishes))
         if chance.part(f"crowd {number} act") < 0.3:

@@ -39,7 +39,7 @@ class Target:
             )
             kind = chance.part(f"{label} how")
             asked = self._asks(label) if kind >= 0.3 else None
-            self.stack.watch.turned_down(message, for_good=kind < 0.15, asked=asked)
+            self.stack.watch.turned_down(message, for_good=kind < 0.15, asked=asked, reached=not 0.15 <= kind < 0.3)
             if kind < 0.15:
                 return Refused("HTTP 404")
             if kind < 0.3:

@@ -140,7 +140,7 @@ def events(session: "Session", history: "Sequence[HistoryEntry]") -> "Renderable
     columns = [
         Column(title="EVENT", cells=[one.event for one in history], rank=0),
         Column(title="AT", cells=[clock(session, one) for one in history], rank=0),
-        Column(title="ATTEMPT", cells=[str(one.attempt or "") for one in history], rank=2),
+        Column(title="ATTEMPT", cells=[_attempt_of(one) for one in history], rank=2),
         Column(title="LATE", cells=[lateness(own_lateness(one)) for one in history], rank=1),
         Column(title="DETAIL", cells=[entry_detail(one) for one in history], rank=3, least=12, style="dim"),
     ]
@@ -158,3 +158,8 @@ def entry_detail(one: "HistoryEntry") -> str:
     answer = f"HTTP {one.answer.status} in {one.answer.duration_ms} ms" if one.answer else ""
     by = f"by {one.by}" if one.by else ""
     return ", ".join(part for part in (one.detail or answer, one.replaced_by or "", one.decided_as or "", by) if part)
+
+
+def _attempt_of(one: "HistoryEntry") -> str:
+    """Its number, and whether it counts."""
+    return f"{one.attempt or ''}{' probe' if one.probe else ''}"

@@ -39,7 +39,8 @@ def stations(one: Schedule, now: datetime) -> list[Station]:
 
 def _station(entry: HistoryEntry, one: Schedule) -> Station:
     if entry.event == "attempt-failed":
-        return Station(name=f"attempt {entry.attempt}", at=entry.at, note="failed", look="bad")
+        note = "a probe, failed" if entry.probe else "failed"
+        return Station(name=f"attempt {entry.attempt}", at=entry.at, note=note, look="bad")
     if entry.event in ENDS:
         return Station(name=entry.event, at=entry.at, note=_end_note(entry, one), look=_look(entry.event))
     note = "about" if entry.estimated else ""

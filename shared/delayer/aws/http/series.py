@@ -140,6 +140,7 @@ OF_AN_OCCURRENCE = frozenset(
         "since",
         "claimedAt",
         "attempt",
+        "probes",
         "latenessMs",
         "nextAttemptAt",
         "detail",

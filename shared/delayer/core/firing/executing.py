@@ -108,6 +108,7 @@ class Made:
     message: ExecutorMessage
     result: Result
     lateness: Millis  # of this attempt
+    is_probe: bool = False  # it was let through to see whether its target answers: it uses up no attempt (ADR 0153)
 
 
 def carried(made: Made) -> OutcomeMessage:
@@ -124,6 +125,7 @@ def carried(made: Made) -> OutcomeMessage:
         after_seconds=-1 if asked is None else asked,
         lateness=made.lateness,
         answer=result.answer,
+        is_probe=made.is_probe,
     )
 
 
@@ -143,7 +145,12 @@ def made_of(message: OutcomeMessage) -> Made:
     attempt = ExecutorMessage(
         schedule=message.schedule, nonce=message.nonce, fence=message.fence, attempt=message.attempt
     )
-    return Made(message=attempt, result=results[message.outcome], lateness=message.lateness)
+    return Made(
+        message=attempt,
+        result=results[message.outcome],
+        lateness=message.lateness,
+        is_probe=message.is_probe,
+    )
 
 
 _OUTCOMES: Final[Mapping[type[Result], str]] = {Done: "done", Retry: "retry", Refused: "refused"}
@@ -210,27 +217,32 @@ def decide_early(row: LedgerRow, now: Millis) -> Hold | Hop | None:
     return Hold(row.retry_at) if early <= MAX_HOLD else Hop()
 
 
-def decide_next(made: Made, result: Retry | Refused, policy: RetryPolicy, age_from: Millis) -> TryAgain | GiveUp:
+def decide_next(
+    made: Made, result: Retry | Refused, policy: RetryPolicy, age_from: Millis, probes: int = 0
+) -> TryAgain | GiveUp:
     """What follows an attempt that the target did not accept. `age_from` is when its first attempt was made.
+
+    `probes` of those before it were probes, and count no more than it does itself if it is one.
 
     Its age is that of the instant at which the attempt was made: an outage that keeps the outcome from being written
     uses up nothing. Nor is the age looked at before an attempt that was planned once.
     """
     if isinstance(result, Refused):
         return GiveUp(result.detail)
-    schedule, attempt = made.message.schedule, made.message.attempt
-    if attempt >= policy.max_attempts:
-        return GiveUp(f"gave up after {attempt} attempts: {result.detail}")
-    delay = retry_seconds(policy, schedule.id, attempt, result.after_seconds)
+    schedule, probes = made.message.schedule, probes + made.is_probe
+    counted = made.message.attempt - probes
+    if counted >= policy.max_attempts and not made.is_probe:
+        return GiveUp(f"gave up {_after(counted, probes)}: {result.detail}")
+    delay = retry_seconds(policy, schedule.id, max(counted, 1), result.after_seconds)
     latest = min(age_from + policy.max_age, schedule.address.due + STALE_AFTER)
     left = (latest - attempted_at(made)) // SECOND
-    if delay > left >= retry_seconds(policy, schedule.id, attempt):
+    if delay > left >= retry_seconds(policy, schedule.id, max(counted, 1)):
         delay = left  # the target has asked for more: the last attempt is made at the last moment
-    following = attempted_at(made) + delay * SECOND
+    following, after = attempted_at(made) + delay * SECOND, _after(counted, probes)
     if following - age_from > policy.max_age:
-        return GiveUp(_too_late(attempt, f"maxAgeSeconds ({policy.max_age // SECOND}) ends", delay, result.detail))
+        return GiveUp(_too_late(after, f"maxAgeSeconds ({policy.max_age // SECOND}) ends", delay, result.detail))
     if following - schedule.address.due > STALE_AFTER:
-        return GiveUp(_too_late(attempt, "29 days from its due time end", delay, result.detail))
+        return GiveUp(_too_late(after, "29 days from its due time end", delay, result.detail))
     return TryAgain(delay)
 
 
@@ -249,8 +261,7 @@ def decide_too_old(
         ended = f"maxAgeSeconds ({policy.max_age // SECOND})"
     else:
         return None
-    attempts = row.attempt - 1
-    after = f"after {attempts} attempt{'s' if attempts > 1 else ''}" if attempts else "without an attempt"
+    after = _after(row.attempt - 1 - row.probes, row.probes)
     return f"gave up {after}, as {ended} ended while it waited: {block.reason}"
 
 
@@ -270,9 +281,14 @@ def not_before(retry_at: Millis, now: Millis) -> Millis:
     return retry_at if retry_at - now > MAX_DELAY_SECONDS * SECOND else 0
 
 
-def _too_late(attempt: int, what_ends: str, delay: int, detail: str) -> str:
-    attempts = "1 attempt" if attempt == 1 else f"{attempt} attempts"
-    return f"gave up after {attempts}, as {what_ends} before the next one in {delay} s: {detail}"
+def _too_late(after: str, what_ends: str, delay: int, detail: str) -> str:
+    return f"gave up {after}, as {what_ends} before the next one in {delay} s: {detail}"
+
+
+def _after(counted: int, probes: int) -> str:
+    numbers = ((counted, "attempt"), (probes, "probe"))
+    made = [f"{number} {what}{'s' if number > 1 else ''}" for number, what in numbers if number]
+    return f"after {' and '.join(made)}" if made else "without an attempt"
 
 
 def attempted_at(made: Made) -> Millis:

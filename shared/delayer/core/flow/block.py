@@ -16,6 +16,7 @@ CROWDED: Final = "its target, or others of its owner, take too long for all that
 PROBE_OVER: Final[Millis] = MINUTE  # the function that makes a probe has ended by then, whatever became of it
 FORGOTTEN_AFTER: Final[Millis] = DAY  # a circuit that nobody has asked for since
 CROWD_FORGOTTEN_AFTER: Final[Millis] = MINUTE
+COMEBACK_FORGOTTEN_AFTER: Final[Millis] = 5 * MINUTE  # without an attempt that says how its target is
 
 
 class Kind(StrEnum):
@@ -41,11 +42,12 @@ class Block:
     since: Millis
     reason: str  # to be read by people
     until: Millis = 0  # a circuit is open until then; after that one schedule at a time probes it. A crowd is over
-    pauses: int = 0  # of a circuit: how often it was opened without a success in between
+    pauses: int = 0  # of a circuit: how often it was opened before its comeback came to its end
     probe: str = ""  # the nonce of the schedule that probes it
     probe_until: Millis = 0  # then another one may
+    paused_until: Millis = 0  # of a comeback: when its last pause was over; the order goes by it
     by: str = ""  # the operator, as far as it is known
-    every: int = 0  # of a limit: microseconds from one attempt to the next; 0: it says nothing about the rate
+    every: int = 0  # of a limit or a comeback: microseconds from one attempt to the next; 0: as often as anybody likes
     concurrency: int = 0  # of a limit: attempts at a time; 0: it says nothing about them (ADR 0115)
 
     @property
@@ -64,8 +66,15 @@ class Block:
             case Kind.CROWD:
                 return self.until + CROWD_FORGOTTEN_AFTER
 
+    @property
+    def is_comeback(self) -> bool:
+        """Whether it is a circuit whose target answers again: what has waited comes back at a pace (ADR 0154)."""
+        return self.kind is Kind.CIRCUIT and self.every > 0
+
     def is_over(self, now: Millis) -> bool:
         """Whether it keeps back nobody any more, though its row is still there. A circuit waits to be probed."""
+        if self.is_comeback:
+            return now >= self.until + COMEBACK_FORGOTTEN_AFTER
         return self.kind is Kind.CROWD and now >= self.until
 
 
@@ -74,10 +83,12 @@ def suspended(party: Party, now: Millis, reason: str, by: str) -> Block:
     return Block(kind=Kind.SUSPENSION, party=party, revision=1, since=now, reason=reason, by=by)
 
 
-def opened(party: Party, now: Millis, reason: str) -> Block:
-    """A circuit after several failures in a row."""
-    pause = pause_after(0)
-    return Block(kind=Kind.CIRCUIT, party=party, revision=1, since=now, reason=reason, until=now + pause, pauses=1)
+def opened(party: Party, now: Millis, reason: str, over: Block | None = None) -> Block:
+    """A circuit after several failures in a row; `over` is what is left of one before."""
+    pause, revision = pause_after(0), over.revision + 1 if over else 1
+    return Block(
+        kind=Kind.CIRCUIT, party=party, revision=revision, since=now, reason=reason, until=now + pause, pauses=1
+    )
 
 
 def crowded(party: Party, now: Millis, over: Block | None) -> Block | None:
@@ -101,7 +112,7 @@ def unprobed(block: Block) -> Block:
 
 
 def opened_again(block: Block, now: Millis, reason: str) -> Block:
-    """The row after a probe that failed."""
+    """The row after a probe that failed, or after a comeback at its slowest pace."""
     return evolve(
         block,
         revision=block.revision + 1,
@@ -110,6 +121,8 @@ def opened_again(block: Block, now: Millis, reason: str) -> Block:
         reason=reason,
         probe="",
         probe_until=0,
+        paused_until=0,
+        every=0,
     )
 
 

@@ -6,7 +6,8 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.flow.block import CROWDED, Block, Kind, pause_after
+from delayer.core.flow.block import CROWDED, Block, Kind
+from delayer.core.flow.comeback import asks_from, second_look, spread_of
 from delayer.core.flow.party import Party
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
@@ -14,8 +15,8 @@ from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 SHORTEST_WAIT: Final = 5  # seconds
 PROBED: Final[Millis] = 10 * SECOND  # a probe takes so long if it is not answered; to ask before is a hop for nothing
 LONGEST_OF_CROWD: Final[Millis] = MINUTE  # so that what has waited for long is not overtaken by all that came later
-LONGEST_SPREAD: Final[Millis] = MINUTE  # of what waits for one circuit
-SHARE_OF_WAIT: Final = 4  # what waits asks again after a part of the time that it has waited
+VOLUNTEERS: Final = 8  # one in so many asks first, by chance: a schedule that always fails must not always probe
+JITTER: Final = 64  # part of the spread: what fell due at the same moment does not ask at the same moment
 
 
 @frozen(kw_only=True)
@@ -42,9 +43,12 @@ def decide_gate(blocks: Iterable[Block], party: Party, nonce: str, due: Millis, 
             case Kind.SUSPENSION:
                 longest = max(now - max(due, block.since), 0) // 2
                 return Wait(block=block, seconds=within_a_delay(longest - _by_chance(block, nonce, longest // 4)))
+            case Kind.CIRCUIT if block.is_comeback:
+                if (early := asks_from(block, due) - now) > SHORTEST_WAIT * SECOND:
+                    return Wait(block=block, seconds=within_a_delay(early))
             # When its probe is over, another one may: so it asks as all others do.
             case Kind.CIRCUIT if block.probe != nonce or now >= block.probe_until:
-                return _of_circuit(block, nonce, waited, now)
+                return _of_circuit(block, nonce, due, now)
             case Kind.CROWD if not block.is_over(now):
                 return Wait(block=block, seconds=_of_crowd(block, nonce, max(block.until - now, waited // 2)))
     return None
@@ -53,16 +57,19 @@ def decide_gate(blocks: Iterable[Block], party: Party, nonce: str, due: Millis, 
 _ORDER: Final = (Kind.SUSPENSION, Kind.CIRCUIT, Kind.CROWD)
 
 
-def _of_circuit(block: Block, nonce: str, waited: Millis, now: Millis) -> Wait | Probe:
-    """Not all of those that wait ask at the same moment, nor again and again while one of them probes.
+def _of_circuit(block: Block, nonce: str, due: Millis, now: Millis) -> Wait | Probe:
+    """Those that wait ask after the pause in the order in which they fell due: so they come back oldest first.
 
-    As many have come together as fell due during the pause, so they are spread over as long: to ask is work, too.
+    A few by chance ask before them, and one of these probes.
     """
-    spread = min(max(waited // SHARE_OF_WAIT, pause_after(max(block.pauses - 1, 0))), LONGEST_SPREAD)
+    first = _by_chance(block, nonce, VOLUNTEERS) == 0
+    spread = spread_of(block)
+    ordered = asks_from(block, due) + _by_chance(block, nonce, spread // JITTER)
     if now < block.until:
-        return Wait(block=block, seconds=within_a_delay(block.until - now + _by_chance(block, nonce, spread)))
+        asks = block.until + _by_chance(block, nonce[::-1], spread // 4) if first else ordered
+        return Wait(block=block, seconds=within_a_delay(asks - now))
     if block.probe and now < block.probe_until:
-        return Wait(block=block, seconds=within_a_delay(max(spread // 2, PROBED) + _by_chance(block, nonce, spread)))
+        return Wait(block=block, seconds=within_a_delay(max(ordered - now, PROBED)))
     return Probe(block)
 
 
@@ -75,6 +82,13 @@ def crowd_wait(party: Party, nonce: str, since: Millis, now: Millis) -> Wait:
 def seat_wait(limit: Block, nonce: str, since: Millis, now: Millis) -> Wait:
     """Of what was claimed already, and has found no seat of a limit: it asks again as what is in a crowd does."""
     return Wait(block=limit, seconds=_of_crowd(limit, nonce, max(now - since, 0) // 2))
+
+
+def comeback_wait(block: Block, nonce: str, due: Millis, now: Millis) -> Wait:
+    """Of what has found no turn in a comeback: the oldest ask again first."""
+    half = second_look(block, due, now) // 2
+    wait = SHORTEST_WAIT * SECOND + half + _by_chance(block, nonce, max(half, PROBED))
+    return Wait(block=block, seconds=within_a_delay(wait))
 
 
 def _of_crowd(block: Block, nonce: str, wait: Millis) -> int:

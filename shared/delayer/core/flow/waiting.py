@@ -6,7 +6,7 @@ from typing import Final
 from attrs import frozen
 
 from delayer.core.flow.block import Block, Kind
-from delayer.core.flow.gate import LONGEST_SPREAD
+from delayer.core.flow.comeback import LONGEST_SPREAD
 from delayer.core.flow.party import Party
 from delayer.core.schedule.instants import Millis
 
@@ -35,7 +35,7 @@ def waiting_for(blocks: Iterable[Block], party: Party, next_attempt_at: Millis, 
             continue
         if block.kind is not Kind.SUSPENSION and next_attempt_at > max(block.until, now) + ASKED_SOON:
             continue
-        until = block.until if block.until > now else 0
+        until = block.until if block.until > now and not block.is_comeback else 0
         return Waiting(kind=block.kind, reason=block.reason, since=block.since, until=until)
     return None
 

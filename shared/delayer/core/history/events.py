@@ -57,6 +57,7 @@ class Event:
     state: State  # afterwards
     revision: int = FROM_THE_TABLE  # of the ledger row
     attempt: int = 0  # the attempt that it is about; 0 if there was none
+    is_probe: bool = False  # with `attempt-failed`: it has only shown that its target does not answer yet
     lateness: Millis | None = None  # of the first attempt, once that was made
     next_attempt_at: Millis = 0  # with `attempt-failed`
     detail: str = ""  # the target's answer, or the reason
@@ -148,6 +149,7 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
         state=state,
         revision=new.revision,
         attempt=_attempt_of(kind, new),
+        is_probe=kind is EventType.ATTEMPT_FAILED and old is not None and new.probes > old.probes,
         lateness=new.lateness if new.was_attempted else None,
         next_attempt_at=new.retry_at if kind is EventType.ATTEMPT_FAILED else 0,
         detail="" if kind is EventType.STOP_REQUESTED else new.detail,

@@ -35,6 +35,7 @@ class Event:
     sequence: int  # 0 for `scheduled` and `enqueued`
     point_in_time: Millis  # when it is due; 0 if that is not decided yet
     attempt: int = 0  # the attempt that the event is about
+    is_probe: bool = False  # it failed, and was only to show whether the target answers again: it does not count
     lateness: Millis | None = None  # of the first attempt, once that was made
     detail: str = ""  # the answer of the target, or the reason
     name: str = ""
@@ -73,6 +74,7 @@ def decode(text: str) -> Event:
         sequence=event.revision,
         point_in_time=_point_in_time(event),
         attempt=event.attempt,
+        is_probe=event.is_probe,
         lateness=event.lateness,
         detail=event.detail,
         name=event.name,

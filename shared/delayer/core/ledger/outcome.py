@@ -24,16 +24,20 @@ def retried(
     retry_at: Millis = 0,
     after: str = "",
     answer: str = "",
+    *,
+    is_probe: bool = False,
 ) -> LedgerRow:
     """The row after an attempt failed; `fence` names the message for the next one, which may be made at `retry_at`.
 
-    `after` is the token of the message whose attempt failed, if another one is in the row.
+    `after` is the token of the message whose attempt failed, if another one is in the row. A probe has a number like
+    any other attempt, since no two messages may make the same; that it does not count is said beside it.
     """
     return following(
         row,
         EventType.ATTEMPT_FAILED,
         now,
         attempt=row.attempt + 1,
+        probes=row.probes + is_probe,
         fence=fence,
         retry_of=after or row.fence,
         retry_at=retry_at,

@@ -41,6 +41,7 @@ class LedgerRow:
     claimed_at: Millis = 0
     enqueued_at: Millis = 0  # when its record left the table, as its message tells: the events of the row repeat it
     attempt: int = 0  # the attempt that is under way or is to be made next; 1 at the claim
+    probes: int = 0  # of the attempts before this one, those that were probes: they do not count (ADR 0153)
     fence: str = ""  # fencing token: names the message that may make this attempt; unless it is contested, the only one
     retry_of: str = ""  # the fencing token of the message that sent the one for this attempt; empty for the first
     retry_at: Millis = 0  # when that attempt may be made; 0 for the first

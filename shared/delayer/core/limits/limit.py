@@ -111,9 +111,11 @@ def of_connection(block: Block, party: Party, definition: Definition | None) -> 
 
 
 def limits_about(blocks: Iterable[Block], parties: Iterable[Party]) -> tuple[Block, ...]:
-    """The limits that count an attempt for one of these, the slowest first."""
+    """The limits that count an attempt for one of these, the slowest first. A comeback is one, as long as it lasts."""
     known = tuple(parties)
     about = [
-        block for block in blocks if block.kind is Kind.LIMIT and any(block.party.covers(party) for party in known)
+        block
+        for block in blocks
+        if (block.kind is Kind.LIMIT or block.is_comeback) and any(block.party.covers(party) for party in known)
     ]
     return tuple(sorted(about, key=lambda block: (-block.every, block.key)))

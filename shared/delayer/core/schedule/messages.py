@@ -67,6 +67,7 @@ class OutcomeMessage:
     after_seconds: int  # the delay that the target asked for; -1 if it did not
     lateness: Millis  # of this attempt
     answer: str = ""  # what is kept of the target's answer; a message without it has none
+    is_probe: bool = False  # the attempt does not count
 
 
 @frozen(kw_only=True)
@@ -99,6 +100,7 @@ Encodable = DelayerMessage | ExecutorMessage | OutcomeMessage | SweepMessage | G
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _TEXT: Final = msgspec.json.Decoder(str)
 _NUMBER: Final = msgspec.json.Decoder(int)
+_BOOLEAN: Final = msgspec.json.Decoder(bool)
 _SLOTS: Final = msgspec.json.Decoder(tuple[Slot, ...])
 _FieldDecoders = Mapping[str, msgspec.json.Decoder[Any]]
 
@@ -125,7 +127,7 @@ HEADS: Final[Mapping[type, _FieldDecoders]] = {  # what a message has besides it
 MAY_HAVE: Final[Mapping[type, _FieldDecoders]] = {  # what is left out if it is empty or 0
     DelayerMessage: {"hops": _NUMBER, "slots": _SLOTS, "age_from": _NUMBER, "enqueued_at": _NUMBER},
     ExecutorMessage: {"slots": _SLOTS, "not_before": _NUMBER, "age_from": _NUMBER},
-    OutcomeMessage: {"answer": _TEXT},
+    OutcomeMessage: {"answer": _TEXT, "is_probe": _BOOLEAN},
 }
 
 

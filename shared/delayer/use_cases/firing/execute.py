@@ -11,7 +11,7 @@ from delayer.core.firing import executing, retrying
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.flow.block import Block
-from delayer.core.flow.gate import Wait, crowd_wait, seat_wait
+from delayer.core.flow.gate import SHORTEST_WAIT, Wait, crowd_wait, seat_wait
 from delayer.core.flow.party import Party
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import contested, ended, hopped, may_end, retried, taken
@@ -277,10 +277,12 @@ class Execute:
             if refused is None:
                 self.seating.begin(message)
                 self.limits.begin(message)
+            is_probe = self.breaker.gate.is_probe(message.schedule, message.nonce)
             lateness = executing.lateness(message, self.clock.now())
             with self.ledger.attempting(), self.slots.kept_waiting():
                 result = refused or self.reach(message)
-            made = executing.Made(message=message, result=result, lateness=lateness)
+            is_probe = is_probe and (isinstance(result, executing.Done) or result.reached)
+            made = executing.Made(message=message, result=result, lateness=lateness, is_probe=is_probe)
         except NotAttempted as error:
             self.observer.warn("not attempted: it comes again", message.schedule.id, reason=str(error))
             return False
@@ -288,10 +290,19 @@ class Execute:
             self._measure(message.schedule, lateness)
         self.breaker.made(message, made.result)
         try:
-            return self.record(made, row)
+            return self.record(self._until_next_probe(made), row)
         except Exception as error:  # noqa: BLE001 - whatever it is, the attempt was made, and must not be made again
             self.observer.warn("the outcome could not be written", message.schedule.id, error=repr(error))
             return self.carry(made)
+
+    def _until_next_probe(self, made: executing.Made) -> executing.Made:
+        """What has probed in vain waits as all others do: its own delays are for attempts that count."""
+        schedule, result = made.message.schedule, made.result
+        if not (made.is_probe and isinstance(result, executing.Retry)):
+            return made
+        wait = self.breaker.gate.keeps_back(schedule, made.message.nonce)
+        seconds = max(result.after_seconds or 0, wait.seconds if wait else SHORTEST_WAIT)
+        return evolve(made, result=evolve(result, after_seconds=seconds))
 
     def record(self, made: executing.Made, row: LedgerRow) -> bool:
         """Writes what came of an attempt, over the row that was read. Whether its message may be deleted."""
@@ -302,9 +313,9 @@ class Execute:
             return self._executed(message, row, made.result, made.lateness)
         row = evolve(row, age_from=executing.age_from(made, row))
         policy = retrying.policy_of(message.schedule.definition)
-        match executing.decide_next(made, made.result, policy, row.age_from):
+        match executing.decide_next(made, made.result, policy, row.age_from, row.probes):
             case executing.TryAgain(delay):
-                return self._try_again(message, row, delay, made.result.detail)
+                return self._try_again(made, row, delay, made.result.detail)
             case executing.GiveUp(reason):
                 return self.fail(message, row, reason)
 
@@ -368,21 +379,32 @@ class Execute:
         )
         return True
 
-    def _try_again(self, message: ExecutorMessage, row: LedgerRow, delay: int, detail: str) -> bool:
+    def _try_again(self, made: executing.Made, row: LedgerRow, delay: int, detail: str) -> bool:
         """The ledger first: after a crash before the send, the message comes back and finds its token in `retry_of`."""
-        now = self.clock.now()
+        message, now = made.message, self.clock.now()
         following = retried(
-            row, self.new_fence(), now, detail, retry_at=now + delay * SECOND, after=message.fence, answer=row.answer
+            row,
+            self.new_fence(),
+            now,
+            detail,
+            retry_at=now + delay * SECOND,
+            after=message.fence,
+            answer=row.answer,
+            is_probe=made.is_probe,
         )
         current = self._write(row, following)
         if current is not None:
             current = evolve(current, lateness=row.lateness, age_from=row.age_from, detail=detail, answer=row.answer)
             if isinstance(executing.decide_attempt(message, current), executing.Attempt | executing.Take):
-                return self._try_again(message, current, delay, detail)  # still its own: contested meanwhile
+                return self._try_again(made, current, delay, detail)  # still its own: contested meanwhile
             return self._overtaken(message, current)
         self.observer.count("Retried")
         self.observer.note(
-            "attempt failed", message.schedule.id, attempt=message.attempt, retrySeconds=delay, detail=detail
+            "probe failed" if made.is_probe else "attempt failed",
+            message.schedule.id,
+            attempt=message.attempt,
+            retrySeconds=delay,
+            detail=detail,
         )
         first_part = executing.seconds_until(following.retry_at, now)
         due = executing.not_before(following.retry_at, now)

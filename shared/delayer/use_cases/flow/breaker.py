@@ -8,6 +8,7 @@ from attrs import field, frozen
 
 from delayer.core.firing.executing import Done, Result, Retry
 from delayer.core.flow.block import Block, Kind, crowded, opened, opened_again
+from delayer.core.flow.comeback import Seen, after_attempt, coming_back
 from delayer.core.flow.health import Health
 from delayer.core.flow.party import Party
 from delayer.core.schedule.messages import ExecutorMessage
@@ -33,6 +34,7 @@ class Breaker:
     blocks: BlocksOfBreaker
     observer: Observer
     _healths: "OrderedDict[Party, Health]" = field(factory=OrderedDict, init=False)
+    _comebacks: dict[Party, Seen] = field(factory=dict, init=False)  # one for each circuit at most
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
 
     def made(self, message: ExecutorMessage, result: Result) -> None:
@@ -49,10 +51,12 @@ class Breaker:
                 return
             party = self.gate.party_of(message.schedule)
             circuit = self.gate.view.row(Kind.CIRCUIT, party)
-            if circuit and circuit.probe == message.nonce:
+            if circuit and not circuit.is_comeback and circuit.probe == message.nonce:
                 self.probed(circuit, result)
-            elif not circuit and self._is_dead(party, is_outage=is_outage):
-                self._open(party, result.detail)
+            elif circuit and circuit.is_comeback and not circuit.is_over(self.gate.clock.now()):
+                self._paced(circuit, result.detail, is_outage=is_outage)
+            elif (not circuit or circuit.is_comeback) and self._is_dead(party, is_outage=is_outage):
+                self._open(party, result.detail, circuit)
         except Unavailable as error:
             self.observer.warn("circuit not written", message.schedule.id, error=str(error))
 
@@ -86,12 +90,12 @@ class Breaker:
                 self._healths.popitem(last=False)
             return health.is_dead
 
-    def _open(self, party: Party, reason: str) -> None:
-        """Unless another environment was faster."""
+    def _open(self, party: Party, reason: str, over: Block | None) -> None:
+        """Unless another environment was faster. `over` is a comeback of which nothing was heard any more."""
         if not self._has_room(Kind.CIRCUIT, party):
             return
-        block = opened(party, self.gate.clock.now(), reason)
-        if self.blocks.change(block):
+        block = opened(party, self.gate.clock.now(), reason, over)
+        if self.blocks.change(block, over):
             self._changed(block, "circuit opened")
         else:
             self.gate.view.read_again()
@@ -99,16 +103,41 @@ class Breaker:
             self._healths.pop(party, None)
 
     def probed(self, circuit: Block, result: Result) -> None:
-        """Any answer but an outage closes it: the target is there."""
+        """Any answer but an outage ends the pauses: the target is there, and what has waited comes back."""
+        now = self.gate.clock.now()
         if isinstance(result, Retry) and result.is_outage:
-            block = opened_again(circuit, self.gate.clock.now(), result.detail)
-            if self.blocks.change(block):
-                self._changed(block, "circuit opened again")
-        elif self.blocks.remove(circuit):
+            self._written(opened_again(circuit, now, result.detail))
+        else:
+            self._written(coming_back(circuit, now))
+
+    def _paced(self, circuit: Block, reason: str, *, is_outage: bool) -> None:
+        """An attempt of a comeback: the pace grows, or falls, or is needed no more."""
+        with self._lock:
+            seen = self._comebacks.get(circuit.party, Seen()).after(circuit, is_outage=is_outage)
+            self._comebacks[circuit.party] = seen
+        block = after_attempt(circuit, seen, self.gate.clock.now(), reason, is_outage=is_outage)
+        if block is None:
+            self._close(circuit)
+        elif block != circuit:
+            self._written(block)
+
+    def _close(self, circuit: Block) -> None:
+        if self.blocks.remove(circuit):
             self.gate.view.forget(circuit)
+            self._comebacks.pop(circuit.party, None)
             self.observer.note("circuit closed", target=circuit.party.target, pauses=circuit.pauses)
         else:
             self.gate.view.read_again()
+
+    def _written(self, block: Block) -> None:
+        """Unless another environment was faster."""
+        if not self.blocks.change(block):
+            self.gate.view.read_again()
+        elif block.is_comeback:
+            self.gate.view.note(block)
+            self.observer.note("circuit: paced", target=block.party.target, every=block.every)
+        else:
+            self._changed(block, "circuit opened again")
 
     def _changed(self, block: Block, what: str) -> None:
         self.gate.view.note(block)

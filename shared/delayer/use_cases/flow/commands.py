@@ -242,6 +242,8 @@ def shown(block: Block, now: Millis) -> dict[str, Any]:
 
 def state_of(block: Block, now: Millis) -> str:
     """Of a circuit."""
+    if block.is_comeback:
+        return "coming back"
     if now < block.until:
         return "open"
     return "probing" if block.probe and now < block.probe_until else "to be probed"

@@ -57,6 +57,13 @@ class Gate:
         decision = decide_gate(blocks, self.party_of(schedule), nonce, schedule.point_in_time, self.clock.now())
         return decision if isinstance(decision, Wait) else None
 
+    def is_probe(self, schedule: Schedule, nonce: str) -> bool:
+        """Whether it is let through only to see whether its target answers. Raises Unavailable."""
+        if not any(block.probe == nonce for block in self.view()):
+            return False
+        circuit = self.view.row(Kind.CIRCUIT, self.party_of(schedule))
+        return circuit is not None and circuit.probe == nonce
+
     def _heeded(self) -> tuple[Block, ...]:
         return tuple(block for block in self.view() if block.kind in self.heeds)
 

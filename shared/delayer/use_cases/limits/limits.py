@@ -9,6 +9,8 @@ from delayer.core.firing.misfire import last_instant
 from delayer.core.firing.relaying import MAX_HOLD, kept_back_from
 from delayer.core.firing.retrying import policy_of
 from delayer.core.flow.block import Block
+from delayer.core.flow.comeback import patience
+from delayer.core.flow.gate import comeback_wait
 from delayer.core.limits.limit import limits_about, parties_of
 from delayer.core.limits.line import Want, line_of
 from delayer.core.limits.turn import PREPARE, Book, Come, Near, decide_turn, held, is_in_time, lead_of, turn_of
@@ -70,7 +72,7 @@ class Limits:
         """
         about = {key: self.open(message) for key, message in messages.items()}
         found: dict[str, tuple[Slot, ...] | Come | Unavailable] = {}
-        asked: dict[str, list[tuple[Want, str]]] = {}
+        asked: dict[str, dict[str, Message]] = {}
         by_line: dict[str, Block] = {}
         for key, limits in about.items():
             if limits and (slots := held(messages[key].slots, limits, ready)):
@@ -78,25 +80,34 @@ class Limits:
             elif limits:
                 lead = lead_of(limits, self.booking.ends)
                 by_line[line_of(lead)] = lead
-                asked.setdefault(line_of(lead), []).append((self._want(messages[key], lead, ready), key))
-        for line, wants in asked.items():
-            found |= self._booked(by_line[line], sorted(wants, key=lambda one: one[0].earliest))
+                asked.setdefault(line_of(lead), {})[key] = messages[key]
+        for line, asking in asked.items():
+            found |= self._booked(by_line[line], asking, ready)
         return found
 
     def _booked(
-        self, limit: Block, wants: Sequence[tuple[Want, str]]
+        self, limit: Block, asking: Mapping[str, Message], ready: Millis
     ) -> Mapping[str, tuple[Slot, ...] | Come | Unavailable]:
+        """Of those that are late, the oldest first."""
+        wants = sorted(
+            ((self._want(message, limit, ready), key) for key, message in asking.items()),
+            key=lambda one: (one[0].earliest, asking[one[1]].schedule.point_in_time),
+        )
         try:
             turns = self.booking.book(limit, [want for want, _ in wants])
         except Unavailable as error:
             return {key: error for _, key in wants}
         return {
-            key: self._too_long(limit, want.latest) if turn is None else (Slot(line=line_of(limit), at=turn),)
-            for (want, key), turn in zip(wants, turns, strict=True)
+            key: self._too_long(limit, asking[key]) if turn is None else (Slot(line=line_of(limit), at=turn),)
+            for (_, key), turn in zip(wants, turns, strict=True)
         }
 
-    def _want(self, message: DelayerMessage | ExecutorMessage, limit: Block, earliest: Millis) -> Want:
-        return Want(earliest=max(due_of(message), earliest), latest=self.latest(message, limit))
+    def _want(self, message: DelayerMessage | ExecutorMessage, limit: Block, ready: Millis) -> Want:
+        """In a comeback the pace is another one soon: so nobody books far ahead, and the younger, the less so."""
+        earliest, latest = max(due_of(message), ready), self.latest(message, limit)
+        if limit.is_comeback:
+            latest = min(latest, earliest + patience(limit, message.schedule.point_in_time, self.clock.now()))
+        return Want(earliest=earliest, latest=latest)
 
     def latest(self, message: DelayerMessage | ExecutorMessage, limit: Block) -> Millis:
         """After that it is given up, or dropped by its own rule: a later turn is of no use. Raises Malformed.
@@ -111,10 +122,13 @@ class Limits:
         bounds = [too_old, schedule.address.due + STALE_AFTER, *([] if too_late is None else [too_late])]
         return min(bounds)
 
-    def _too_long(self, limit: Block, latest: Millis) -> Come:
-        """It waits without a turn, until it is given up: unless the limit is raised before."""
+    def _too_long(self, limit: Block, message: DelayerMessage | ExecutorMessage) -> Come:
+        """It waits without a turn, until it is given up: unless the limit is raised before, as a comeback's is."""
         now = self.clock.now()
-        at = min(max(latest + SECOND, now + 5 * SECOND), now + MAX_DELAY_SECONDS * SECOND)
+        at = min(max(self.latest(message, limit) + SECOND, now + 5 * SECOND), now + MAX_DELAY_SECONDS * SECOND)
+        if limit.is_comeback:
+            wait = comeback_wait(limit, message.nonce, message.schedule.point_in_time, now)
+            at = min(at, now + wait.seconds * SECOND)
         return Come(at=at, limit=limit, has_turn=False)
 
     def turn(self, message: ExecutorMessage) -> tuple[ExecutorMessage, Come | None]:
@@ -144,7 +158,7 @@ class Limits:
 
     def _book_alone(self, message: ExecutorMessage, book: Book) -> tuple[ExecutorMessage, Come | None]:
         for limit in book.limits:
-            [got] = self._booked(limit, [(self._want(message, limit, book.earliest), "")]).values()
+            [got] = self._booked(limit, {"": message}, book.earliest).values()
             if isinstance(got, Unavailable):
                 raise got
             if isinstance(got, Come):

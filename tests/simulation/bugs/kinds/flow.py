@@ -5,9 +5,10 @@ from typing import Any
 from attrs import evolve
 
 from delayer.core.firing import executing
+from delayer.core.flow import comeback
 from delayer.core.flow.block import Kind
 from delayer.core.flow.gate import Probe, decide_gate
-from delayer.core.ledger.outcome import hopped
+from delayer.core.ledger.outcome import hopped, retried
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import DAY
 from delayer.use_cases.firing import execute, relay
@@ -19,6 +20,7 @@ from tests.simulation.oracle.invariant import Invariant
 
 _decide_too_old = executing.decide_too_old
 _waits = execute.Execute.waits
+_probed = Breaker.probed
 FOR_EVER = 100 * DAY
 
 
@@ -46,6 +48,21 @@ def _all_probe(*asked: Any) -> Any:
 def _closed_by_any_probe(self: Any, circuit: Any, result: Any) -> None:
     if self.blocks.remove(circuit):
         self.gate.view.forget(circuit)
+
+
+def _uses_up_an_attempt(*given: Any, **named: Any) -> LedgerRow:
+    return retried(*given, **{**named, "is_probe": False})
+
+
+def _all_at_once(self: Any, circuit: Any, result: Any) -> None:
+    if isinstance(result, executing.Retry) and result.is_outage:
+        _probed(self, circuit, result)
+    else:
+        _closed_by_any_probe(self, circuit, result)
+
+
+def _as_it_is(block: Any, *_: Any) -> Any:
+    return block
 
 
 def _also_for_a_suspension(message: Any, row: LedgerRow, block: Any, policy: Any, now: Any) -> Any:
@@ -92,6 +109,26 @@ BUGS = (
         what="a circuit is closed by a probe that fails",
         breaks=Invariant.KEPT_BACK,
         swaps=((Breaker, "probed", _closed_by_any_probe),),
+    ),
+    Bug(
+        name="probe-is-an-attempt",
+        what="a probe that fails uses up an attempt of its schedule",
+        breaks=Invariant.RETRIES,
+        whose="Delayer, until a target was down for hours",
+        swaps=((execute, "retried", _uses_up_an_attempt),),
+    ),
+    Bug(
+        name="all-come-at-once",
+        what="a probe that is answered closes the circuit",
+        breaks=Invariant.KEPT_BACK,
+        whose="Delayer, until a target was down for hours",
+        swaps=((Breaker, "probed", _all_at_once),),
+    ),
+    Bug(
+        name="pace-never-grows",
+        what="what has waited comes back at the pace at which it began",
+        breaks=Invariant.KEPT_BACK,
+        swaps=((comeback, "faster", _as_it_is),),
     ),
     Bug(
         name="kept-back-once",

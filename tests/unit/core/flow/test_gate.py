@@ -38,26 +38,30 @@ def test_nothing_is_in_the_way_of_another() -> None:
 
 
 def test_an_open_circuit_is_waited_for() -> None:
-    """And not by all at the same moment when its pause is over."""
+    """One in eight asks in the first quarter of the time of their spread, here of ten seconds; the others after it."""
     waits = Counter(spread([OPEN], NOW, at=NOW))
-    assert set(waits) == set(range(11, 21))
-    assert min(waits.values()) > 75
+    assert set(waits) == {11, 12, 13}
+    assert waits[11] + waits[12] == pytest.approx(125 * 4 / 5, abs=30)
+    last = spread([OPEN], OPEN.until, at=NOW)
+    assert max(last) == 21
+    assert Counter(last)[21] == pytest.approx(875, abs=35)
 
 
-def test_what_waits_for_a_circuit_for_long_is_spread_over_a_minute() -> None:
+def test_what_waits_for_a_circuit_for_long_is_spread_over_two_minutes_by_when_it_fell_due() -> None:
+    """The first quarter is for those that are to probe. Then the place goes by the root of the share of the hour."""
     block = evolve(OPEN, until=NOW + HOUR)
-    waits = spread([block], NOW, at=NOW + HOUR - 1)
-    assert (min(waits), max(waits)) == (SHORTEST_WAIT, 60)
-    assert max(Counter(waits).values()) < 120
+    for minutes, place in ((0, 30), (15, 75), (60, 120)):
+        waits = Counter(spread([block], NOW + minutes * MINUTE, at=NOW + HOUR))
+        assert waits == {}, "whoever comes when the pause is over may probe"
+        waits = Counter(spread([block], NOW + minutes * MINUTE, at=NOW + HOUR - MINUTE))
+        assert sum(waits[second] for second in range(60 + place, 60 + place + 3)) == pytest.approx(875, abs=35)
 
 
 def test_after_its_pause_one_probes_and_the_others_wait() -> None:
     assert decide_gate([OPEN], PARTY, "n1", NOW, OPEN.until) == Probe(OPEN)
     probed = probing(OPEN, "n1", OPEN.until)
     assert decide_gate([probed], PARTY, "n1", NOW, OPEN.until) is None
-    assert set(spread([probed], NOW, at=OPEN.until)) == set(range(11, 21))
-    late = evolve(probed, probe_until=NOW + 2 * HOUR)
-    assert 30 <= min(spread([late], NOW, at=NOW + HOUR)) < 35 < 85 < max(spread([late], NOW, at=NOW + HOUR)) <= 90
+    assert set(spread([probed], NOW, at=OPEN.until)) == {10}
 
 
 def test_a_probe_that_never_came_back_is_followed_by_another() -> None:
@@ -137,9 +141,3 @@ def test_what_failed_long_ago_counts_no_more() -> None:
     health = evolve(Health(), failures=IN_A_ROW - 1, last=NOW)
     assert not health.failed(NOW + FORGOTTEN).is_dead
     assert health.failed(NOW + FORGOTTEN - 1).is_dead
-
-
-def test_what_fell_due_during_a_long_pause_is_spread_over_as_long() -> None:
-    block = evolve(OPEN, pauses=3, until=NOW + 40 * SECOND)
-    waits = spread([block], block.until - SECOND, at=block.until - SECOND)
-    assert (min(waits), max(waits)) == (SHORTEST_WAIT, 41)

@@ -123,7 +123,7 @@ def test_a_probe_goes_on_in_an_executor_that_has_not_heard_of_it() -> None:
     world.clock.move(SECOND // 2)
     assert world.execute(world.http_queue.receive()) == []
     assert len(world.target.reached) == 1
-    assert world.blocks.rows(latest=True).blocks == (), "it was answered"
+    assert circuit(world).is_comeback, "it was answered"
 
 
 def test_what_was_cancelled_while_it_waited_uses_up_no_probe() -> None:
@@ -287,7 +287,7 @@ def test_what_its_relay_let_through_as_a_probe_is_not_put_off() -> None:
     world.relay(to_relay(a_delayer_message(nonce="n1")))
     assert world.execute(world.http_queue.receive(1)) == []
     assert len(world.target.reached) == 1
-    assert world.blocks.rows(latest=True).blocks == ()
+    assert circuit(world).is_comeback
 
 
 def test_a_probe_that_comes_late_asks_like_all_others() -> None:
@@ -357,8 +357,9 @@ def probed(answer: Result) -> World:
 
 
 @pytest.mark.parametrize("answer", [Done("HTTP 200"), Refused("HTTP 404"), Retry(detail="HTTP 429")], ids=str)
-def test_a_probe_that_is_answered_closes_the_circuit(answer: Result) -> None:
-    assert probed(answer).blocks.rows(latest=True).blocks == ()
+def test_a_probe_that_is_answered_begins_a_comeback(answer: Result) -> None:
+    """What has waited is let through at a pace: test_comeback.py."""
+    assert circuit(probed(answer)).is_comeback
 
 
 @pytest.mark.parametrize(
