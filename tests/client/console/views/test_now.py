@@ -32,7 +32,7 @@ def test_what_is_still_attempted_after_an_hour_is_failing_and_kept_back() -> Non
         page = world.page()
     assert card(page, "Failing") == "1"
     assert card(page, "Kept back") == "1"
-    assert "<strong>retry</strong>: attempt" in page
+    assert "<strong>circuit</strong>" in page, "its target is down, and it waits for it"
     assert "1 that were due before and have not ended" in page
 
 
