@@ -44,7 +44,7 @@ def handler(message: Message[HttpRequest]) -> Result:
     action = message.action
     if has_stray_percent(action.url):
         handler.ports.observer.count("StrayPercents")
-        handler.ports.observer.warn("a stray % in its URL, which is sent as it is", message.schedule_id)
+        handler.ports.observer.warn("a stray % in its URL, which is sent as %25", message.schedule_id)
     request = Request(
         url=action.url,
         method=action.method,

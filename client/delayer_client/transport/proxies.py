@@ -5,6 +5,7 @@ httpx reads the same variables, but sends what is for `localhost` to a proxy, to
 
 import ipaddress
 import re
+import socket
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
@@ -55,12 +56,21 @@ class Proxy:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine: localhost, a name below it, 127.0.0.0/8, or ::1."""
+    """Whether a host is this machine: localhost, a name below it, 127.0.0.0/8, ::1, or an address of all zeros."""
     name = host.lower().removesuffix(".")
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
+    address = _address(name)
+    if address is None:
         return name == "localhost" or name.endswith(".localhost")
+    return address.is_loopback or address.is_unspecified
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """As a connection would understand it: `127.1` is 127.0.0.1, too. None: it is a name."""
+    try:
+        found = ipaddress.ip_address(name if ":" in name else socket.inet_aton(name))
+    except (ValueError, OSError):
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
 
 
 def is_here(url: str) -> bool:

@@ -31,7 +31,7 @@ Count = Literal[
     "SeriesStepped",  # occurrences that were put after something happened to the one before
     "NotDecided",  # tries of a policy that failed, and schedules that wait for a policy that is not there
     "SetAside",  # records of a stream that were set aside, because they held up their shard
-    "StrayPercents",  # attempts at a URL with a % that begins no escape, as an earlier version accepted them
+    "StrayPercents",  # attempts at a URL with a % that begins no escape, as an earlier version took them: %25 is sent
     # ticks that did not sweep everything: nothing without a heartbeat, only what is urgent during a backlog
     "SweepHeld",
     "Swept",  # records deleted by the sweep, canaries included

@@ -41,7 +41,7 @@ OF_THE_CONNECTION: Final = frozenset({"content-length", "transfer-encoding", "co
 CERTIFICATE: Final = {9: "is not valid yet", 10: "has expired", 62: "is for another name", 64: "is for another address"}
 
 
-# What the API accepts as a URL, and as the name of a header. A `%` begins an escape: it is sent as it is (ADR 0148).
+# What the API accepts as a URL, and as the name of a header. A `%` begins an escape, which is sent as it is (ADR 0148).
 URL: Final = (
     r"^[Hh][Tt][Tt][Pp][Ss]?://(\[(([0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}|([0-9A-Fa-f]{1,4}:){1,7}:"
     r"|([0-9A-Fa-f]{1,4}:){1,6}(:[0-9A-Fa-f]{1,4}){1,1}|([0-9A-Fa-f]{1,4}:){1,5}(:[0-9A-Fa-f]{1,4}){1,2}"
@@ -182,16 +182,21 @@ def target_of(request: Request) -> Url:
 def request_target(url: str) -> str:
     """Path and query as they were accepted, byte for byte: a signature of a URL covers each of them (ADR 0148).
 
-    A fragment is nobody's but the client's. What is no visible ASCII is escaped.
+    A fragment is nobody's but the client's. What is no visible ASCII is escaped, and so is a stray `%`.
     """
-    found = AFTER_HOST.match(url)
-    rest = quote(found[1], safe=VISIBLE) if found else ""
+    rest = STRAY.sub("%25", quote(_after_host(url), safe=VISIBLE))
     return rest if rest.startswith("/") else f"/{rest}"
 
 
 def has_stray_percent(url: str) -> bool:
     """Whether a `%` in it begins no escape: the API refuses that now, and an earlier version may have stored it."""
-    return STRAY.search(url) is not None
+    return STRAY.search(_after_host(url)) is not None
+
+
+def _after_host(url: str) -> str:
+    """Path and query, without a fragment."""
+    found = AFTER_HOST.match(url)
+    return found[1] if found else ""
 
 
 def _port(url: Url) -> int:

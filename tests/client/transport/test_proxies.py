@@ -153,6 +153,14 @@ def test_operators_tools_ask_this_machine_through_no_proxy(
         "http://127.0.0.1",
         "http://127.1.2.3:80/prod",
         "http://[::1]:8080",
+        "http://0.0.0.0:8080",
+        "http://[::]:1",
+        "http://127.1:8080",
+        "http://0:8080",
+        "http://0x7f.1",
+        "http://2130706433",
+        "http://[::ffff:127.0.0.1]:1",
+        "http://[::ffff:0.0.0.0]:1",
     ],
 )
 def test_this_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +170,15 @@ def test_this_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://localhost.example.com", "http://128.0.0.1", "http://[::2]:8080", "https://127.0.0.1.example.com"]
+    "url",
+    [
+        "http://localhost.example.com",
+        "http://128.0.0.1",
+        "http://128.1",
+        "http://[::2]:8080",
+        "http://[::ffff:128.0.0.1]:8080",
+        "https://127.0.0.1.example.com",
+    ],
 )
 def test_another_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "http://proxy.example.com:3128")

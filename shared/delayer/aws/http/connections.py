@@ -83,8 +83,19 @@ def in_use(live: Live) -> Response:
             "More schedules have named it during the last 30 days than one call can look at, so it is not known "
             "whether one is live. Delete it with ?force=true: what is live fails then."
         )
+    elif live.held_until:
+        detail = _held(live, detail)
     more = {"schedules": live.schedules[:SHOWN], "series": live.series[:SHOWN]}
     return problem(409, "in-use", "The connection is in use", detail, None, **more)
+
+
+def _held(live: Live, detail: str) -> str:
+    """There is nothing to cancel of a series that is over."""
+    until = format_instant(max(live.held_until))
+    held = f"Series that are over hold it until {until}, because an attempt of theirs may be made until then."
+    if live.schedules or len(live.held_until) < len(live.series):
+        return f"{detail} {held}"
+    return f"{held} Repeat the call then; or delete it now with ?force=true, and such an attempt fails."
 
 
 def hinted(made: Response, body: bytes) -> Response:

@@ -7,11 +7,22 @@ from typing import Any, Final
 
 from delayer.aws.http.authorization import authorization, claims_of, is_list
 from delayer.core.api.request import MAX_KEY, FieldError, Invalid
+from delayer.core.schedule.schedule import MAX_KEY as LONGEST_OWNER
 from delayer.core.schedule.schedule import MAX_OWNER, SYSTEM_OWNER
 
 ANONYMOUS: Final = "anonymous"  # the owner where the API is open and the client names none
 OWNER_HEADER: Final = "delayer-owner"  # read only where the API is open, on one machine
 MAX_HEADER: Final = 256  # characters of an owner that the client names
+CREATE: Final = frozenset(  # the routes by which an owner gets something new (ADR 0147)
+    {
+        "POST /schedules",
+        "POST /schedules/batch",
+        "PUT /schedules/by-name/{name}",
+        "POST /series",
+        "PUT /series/by-name/{name}",
+        "PUT /connections/{name}",
+    }
+)
 NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}")  # as openapi.yaml has it
 
 Event = Mapping[str, Any]
@@ -36,10 +47,19 @@ def owner_reader() -> Callable[[Event], str]:
 def owner_of(event: Event, authorization: str, claim: str = "sub") -> str:
     """Whose schedules the call is about (ADR 0050). Raises Unknown, or Invalid for a header that cannot be an owner.
 
+    An owner whose name is over MAX_OWNER may be older than this limit: it keeps what it has, and gets nothing new.
     `authorization` is the template's parameter ApiAuthorization. AWS_IAM: the user or role, without a role's session,
     so that the next session is the same owner. JWT: issuer of the token and its `claim`, the parameter JwtOwnerClaim.
     NONE: the header Delayer-Owner.
     """
+    owner = _authenticated(event, authorization, claim)
+    if _bytes(owner) > MAX_OWNER and route_of(event) in CREATE:
+        allowed = f"a name of at most {MAX_OWNER} bytes"
+        raise Invalid([FieldError(field="owner", problem="too long to create anything", allowed=allowed)])
+    return owner
+
+
+def _authenticated(event: Event, authorization: str, claim: str) -> str:
     authorizer = event.get("requestContext", {}).get("authorizer") or {}
     match authorization:
         case "AWS_IAM":
@@ -76,16 +96,20 @@ def caller_of(event: Event) -> str:
 
 
 def _fitting(owner: str) -> str:
-    if len(owner.encode("utf-8", "surrogatepass")) > MAX_OWNER:
-        raise Unknown(f"its name is over {MAX_OWNER:,} bytes")
+    if _bytes(owner) > LONGEST_OWNER:
+        raise Unknown(f"its name is over {LONGEST_OWNER:,} bytes")
+    if _without_halves(owner) != owner:
+        raise Unknown("its name is no Unicode text")
     return owner
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _of_header(owner: str) -> str:
     if len(owner) > MAX_HEADER:
         raise Invalid([_too_long("Delayer-Owner", MAX_HEADER)])
-    if len(owner.encode()) > MAX_OWNER:
-        raise Invalid([FieldError(field="Delayer-Owner", problem="too long", allowed=f"at most {MAX_OWNER} bytes")])
     if owner == SYSTEM_OWNER:
         raise Invalid([FieldError(field="Delayer-Owner", problem="reserved", allowed="any other owner")])
     return owner or ANONYMOUS

@@ -56,6 +56,18 @@ def _multiple_as_read(_validator: Any, step: Any, value: Any, _schema: Any) -> I
         yield ValidationError(f"{value!r} is not a multiple of {step!r}")
 
 
+def _is_written_out(_checker: Any, value: Any) -> bool:
+    """Whether the class of an action reads it as an int (msgspec): 1e25 is a float there."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_integer(checker: Any, value: Any) -> bool:
+    """For JSON Schema 1e25 is an integer, too. It is not written out: it could be very long."""
+    if isinstance(value, Decimal):
+        return value.is_finite() and value == value.to_integral_value()
+    return _is_written_out(checker, value)
+
+
 def _format(_validator: Any, name: str, text: Any, _schema: Any) -> Iterable[ValidationError]:
     """One that the fields of a policy may name."""
     known = FORMATS.get(name)
@@ -64,11 +76,15 @@ def _format(_validator: Any, name: str, text: Any, _schema: Any) -> Iterable[Val
 
 
 _CONTRACT = json.loads(files("delayer.core.api").joinpath("contract.json").read_text())
+_TYPES: Final = Draft202012Validator.TYPE_CHECKER
 _Validator: Any = validators.extend(  # type: ignore[no-untyped-call] # jsonschema
     Draft202012Validator, {"pattern": _pattern, "multipleOf": _multiple_of}
 )
 _ActionValidator: Any = validators.extend(  # type: ignore[no-untyped-call] # jsonschema
-    _Validator, {"multipleOf": _multiple_as_read}
+    _Validator, {"multipleOf": _multiple_as_read}, type_checker=_TYPES.redefine("integer", _is_written_out)
+)
+_PayloadValidator: Any = validators.extend(  # type: ignore[no-untyped-call] # jsonschema
+    _Validator, type_checker=_TYPES.redefine("integer", _is_integer)
 )
 _PolicyValidator: Any = validators.extend(_ActionValidator, {"format": _format})  # type: ignore[no-untyped-call] # jsonschema
 REQUEST: Final = _Validator(_CONTRACT["request"])
@@ -92,7 +108,7 @@ CONNECTION_LISTING: Final = _Validator(_CONTRACT["connectionListing"])
 @lru_cache(maxsize=256)
 def validator_of(schema: str) -> Any:
     """For a schema that a registered action has for its payload, as JSON text."""
-    return _Validator(parsed(schema))
+    return _PayloadValidator(parsed(schema))
 
 
 @lru_cache(maxsize=256)

@@ -17,6 +17,7 @@ class Live:
 
     schedules: tuple[str, ...] = ()  # the ids of some
     series: tuple[str, ...] = ()
+    held_until: tuple[Millis, ...] = ()  # by each of the series that are over
     is_complete: bool = True  # False: more have named it than are looked at in one call
 
     @property
@@ -44,4 +45,5 @@ def live_of(uses: Sequence[Use], rows: Mapping[str, LedgerRow], now: Millis) -> 
     return Live(
         schedules=tuple(one.schedule_id for one in found if one.schedule_id),
         series=tuple(one.series for one in found if one.series),
+        held_until=tuple(one.until for one in found if one.until),
     )

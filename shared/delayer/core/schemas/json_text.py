@@ -12,7 +12,7 @@ import msgspec
 MOST_OF_PYTHON: Final = 4_300  # digits of an integer that Python reads and writes
 MOST_DIGITS: Final = 309  # of an integer that a float of 64 bits can hold
 LARGEST_FLOAT: Final = sys.float_info.max
-_BEYOND: Final = Decimal(10) ** MOST_DIGITS
+MOST_WRITTEN_OUT: Final = 20  # digits of an integer that came with a point or an exponent
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 
 
@@ -70,14 +70,15 @@ def refuse_constant(name: str) -> None:
 def _decimal(digits: str) -> int | Decimal:
     """13.0 is an integer, for JSON Schema and so for the contract; as 13 it is one for every reader.
 
+    One with more digits stays as it was written, or 1e308 would be a hundred times as long; so does -0.0, for its sign.
     An exponent of twenty digits is JSON, too: a payload may have it, and in any other field it is out of bounds.
     """
     try:
         number = Decimal(digits)
     except InvalidOperation:
         return Decimal("Infinity")
-    is_integer = number.copy_abs() < _BEYOND and number == number.to_integral_value()
-    return int(number) if is_integer else number
+    is_short = number.adjusted() < MOST_WRITTEN_OUT and not (number.is_zero() and number.is_signed())
+    return int(number) if is_short and number == number.to_integral_value() else number
 
 
 def _float(digits: str) -> Any:

@@ -12,7 +12,7 @@ from delayer.core.owners.document import admit as admit_policy
 from delayer.core.owners.owner_policy import NO_POLICY, OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis, format_instant
-from delayer.core.schedule.schedule import MAX_OWNER
+from delayer.core.schedule.schedule import MAX_KEY, MAX_OWNER
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
 from delayer.ports.owner_policies import DEFAULT, OwnerPolicies
@@ -72,6 +72,8 @@ class OwnerPolicyCommands:
 
     def _set(self, given: Mapping[str, Any], owner: str) -> dict[str, Any]:
         over, by = _over_in(given), _by_in(given)
+        if not over and len(owner.encode()) > MAX_OWNER:
+            raise WrongPolicy(f"owner: a new policy is for a name of up to {MAX_OWNER} bytes")
         policy = admit_policy(given.get("policy"), self.actions.keys())
         if policy.at_most("liveSchedules") is not None and not self.counts_live:
             raise WrongPolicy("liveSchedules: the stack counts them only if its parameter MaxLiveSchedules is set")
@@ -122,8 +124,8 @@ class OwnerPolicyCommands:
 
 def _owner_in(given: Mapping[str, Any]) -> str:
     owner = given.get("owner", DEFAULT)
-    if not isinstance(owner, str) or len(owner.encode("utf-8", "replace")) > MAX_OWNER:
-        raise WrongPolicy(f"owner: a text of up to {MAX_OWNER:,} bytes")
+    if not isinstance(owner, str) or len(owner.encode("utf-8", "replace")) > MAX_KEY:
+        raise WrongPolicy(f"owner: a text of up to {MAX_KEY:,} bytes")
     return owner.encode("utf-8", "replace").decode()
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from delayer.aws.http.requests import ANONYMOUS
+from delayer.core.schedule.instants import DAY, format_instant
 from tests.unit.handlers import Handler, handler_of, world_of_handlers
 from tests.world import World
 
@@ -56,6 +58,32 @@ def test_hosts_are_shown_and_a_put_without_them_takes_them_away(world: World) ->
     assert "hosts" not in call(world, "api-connection-put", "PUT", "crm", BODY)["body"]
     wrong = call(world, "api-connection-put", "PUT", "crm", {**BODY, "hosts": ["*"]})
     assert (wrong["statusCode"], wrong["body"]["errors"][0]["field"]) == (422, "hosts[0]")
+
+
+def test_a_series_that_is_over_says_until_when_it_holds_a_connection(world: World) -> None:
+    call(world, "api-connection-put", "PUT", "crm", BODY)
+    action = {"type": "http-request", "url": "http://x/", "connection": "crm"}
+    over, live = (_series(world, action) for _ in range(2))
+    world.halt.delete(ANONYMOUS, over)
+    until = format_instant(world.clock.now() + 29 * DAY)
+    held = f"Series that are over hold it until {until}, because an attempt of theirs may be made until then."
+    both = call(world, "api-connection-put", "DELETE", "crm")
+    assert (both["statusCode"], {*both["body"]["series"]}) == (409, {over, live})
+    assert both["body"]["detail"] == (
+        "Live schedules or series name it. Cancel or change them; or delete it with ?force=true, and they fail. " + held
+    )
+    world.halt.delete(ANONYMOUS, live)
+    alone = call(world, "api-connection-put", "DELETE", "crm")
+    assert (
+        alone["body"]["detail"]
+        == f"{held} Repeat the call then; or delete it now with ?force=true, and such an attempt fails."
+    )
+    assert call(world, "api-connection-put", "DELETE", "crm", force="true")["statusCode"] == 204
+
+
+def _series(world: World, action: dict[str, str]) -> str:
+    created: Any = world.create_series(json.dumps({"repeat": {"every": "PT1H"}, "action": action}).encode(), ANONYMOUS)
+    return str(created.series)
 
 
 def test_pages_go_on(world: World) -> None:

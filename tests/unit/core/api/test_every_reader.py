@@ -121,11 +121,31 @@ def test_a_number_that_no_reader_takes_is_refused_at_the_door(number: str, field
 
 def test_what_the_class_itself_would_refuse_is_refused_at_the_door() -> None:
     """0.1 is not below 0.1, in whatever digits; and msgspec finds 0.3 to be no multiple of 0.1, so it never ran."""
-    for wrong in ('"below": 0.1', '"below": 0.09999999999999999999999', '"tenths": 0.3'):
+    for wrong in ('"count": 1e25', '"below": 0.1', '"below": 0.09999999999999999999999', '"tenths": 0.3'):
         with pytest.raises(Invalid):
             admit(text(wrong), NOW, ACTIONS)
-    for right in ('"below": 0.09', '"tenths": 0.2', '"count": 13.0', '"count": 1e25', f'"count": {10**30}'):
+    for right in ('"below": 0.09', '"tenths": 0.2', '"count": 13.0', '"count": 1e19', f'"count": {10**30}'):
         read_by_all(admit(text(right), NOW, ACTIONS).definition)
+
+
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [
+        ("1e308", "1E+308"),
+        ("-1e20", "-1E+20"),
+        ("-0.0", "-0.0"),
+        ("-0e5", "-0E+5"),
+        ("1.10", "1.10"),
+        ("12345678901234567890123", "12345678901234567890123"),
+        ("13.0", "13"),  # as a field of the kind int reads it
+        ("1e19", "10000000000000000000"),
+    ],
+)
+def test_a_number_does_not_grow(written: str, stored: str) -> None:
+    """A list of 1e308 was stored with 309 digits for each, sixty times as long as it came."""
+    action = f'"any":{{"a":[{",".join([written] * 100)}]}}'
+    found = admit(text(action), NOW, ACTIONS).definition.action
+    assert found == f'{{"type":"measure","any":{{"a":[{",".join([stored] * 100)}]}}}}'
 
 
 def test_digits_are_kept() -> None:

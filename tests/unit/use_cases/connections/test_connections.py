@@ -279,7 +279,7 @@ def test_a_series_that_is_over_holds_it_as_long_as_an_attempt_may_be_made(
     over = stand.world.clock.now()
     for later in (0, 3 * DAY, STALE_AFTER - 1):
         stand.world.clock.sleep_until(over + later)
-        assert stand.delete(OWNER, "crm") == InUse(Live(series=(series,)))
+        assert stand.delete(OWNER, "crm") == InUse(Live(series=(series,), held_until=(over + STALE_AFTER,)))
     stand.world.clock.sleep_until(over + STALE_AFTER)
     assert stand.delete(OWNER, "crm") == ConnectionDeleted()
 
@@ -297,7 +297,7 @@ def test_an_occurrence_of_a_suspended_owner_finds_its_connection_days_after_the_
     world.clock.sleep_until(found.at)
     world.halt.delete(OWNER, series)
     world.clock.sleep_until(found.at + 3 * DAY)
-    assert stand.delete(OWNER, "crm") == InUse(Live(series=(series,)))
+    assert stand.delete(OWNER, "crm") == InUse(Live(series=(series,), held_until=(found.at + STALE_AFTER,)))
 
 
 def test_a_series_that_changes_its_connection_holds_both_as_long_as_an_attempt_may_be_made(stand: Stand) -> None:

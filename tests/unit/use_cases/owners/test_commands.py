@@ -9,6 +9,7 @@ import pytest
 from attrs import evolve
 from botocore.exceptions import ClientError
 
+from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.instants import SECOND
 from delayer.use_cases.owners.commands import OwnerPolicyCommands
 from delayer.wiring import use_cases
@@ -54,6 +55,20 @@ def test_a_policy_is_set_shown_changed_and_removed() -> None:
         ["a"],
     )
     assert ok(world, command="remove", owner="a", over=second["revision"])["counts"] == {"payloadBytes": 5, "hosts": []}
+
+
+def test_the_policy_of_a_longer_name_can_be_changed_and_removed() -> None:
+    """It may be older than the limit of 991 bytes; a new one is for names within it."""
+    world, owner = World(), "\u20ac" * 341
+    assert error(world, command="set", owner=owner, policy={}, over=0) == (
+        "owner: a new policy is for a name of up to 991 bytes"
+    )
+    stored = StoredOwnerPolicy(policy=OwnerPolicy(rules={"series": 1}), revision=1, changed_at=0, by="")
+    assert world.owner_policy_rows.write_owner_policy(owner, stored, 0)
+    assert ok(world, command="show", owner=owner)["policy"] == {"series": 1}
+    second = ok(world, command="set", owner=owner, policy={"series": 2}, over=1)
+    assert not ok(world, command="try", owner=owner, schedule=SCHEDULE, policy={"hosts": []})["allowed"]
+    assert ok(world, command="remove", owner=owner, over=second["revision"])["policy"] is None
 
 
 def test_no_change_is_lost() -> None:
@@ -124,7 +139,7 @@ def test_the_first_time_of_a_series_counts_as_it_does_when_it_is_created() -> No
         ({"command": "set", "policy": {"limits": {}}, "over": 0}, "limits: reserved"),
         ({"command": "set", "over": 0}, "a policy is a JSON object"),
         ({"command": "show", "owner": 5}, "owner: a text"),
-        ({"command": "show", "owner": "x" * 992}, "owner: a text of up to 991 bytes"),
+        ({"command": "show", "owner": "x" * 1_025}, "owner: a text of up to 1,024 bytes"),
         ({"command": "set", "policy": {}, "over": 0, "by": "\x1b"}, "by: at most"),
         ({"command": "try"}, "schedule: the body of a POST"),
         ({"command": "try", "schedule": "{"}, "not a schedule that the API would take"),

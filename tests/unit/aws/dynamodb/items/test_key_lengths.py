@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 
 from delayer.aws.connections import table as connections
 from delayer.aws.connections import tokens
 from delayer.aws.dynamodb import jobs, journal, registry
 from delayer.aws.dynamodb.items import lists, uses
 from delayer.aws.dynamodb.items.attributes import ONLY, Item, entry_key
-from delayer.aws.http.requests import MAX_HEADER, Unknown, owner_of
+from delayer.aws.http.requests import CREATE, MAX_HEADER, Unknown, owner_of
 from delayer.aws.owners.owner_policies import row_of
 from delayer.aws.series import directories, series_table
 from delayer.core.api.request import MAX_KEY as LONGEST_IDEMPOTENCY_KEY
@@ -25,6 +26,7 @@ from delayer.ports.series import SeriesEntry
 from delayer.wiring.environment import Environment
 from tests.samples import an_id
 
+PROJECT: Final = Path(__file__).parents[5]
 AWS: Final = Path(series_table.__file__).parents[1]
 MAX_LIST: Final = 2_048  # bytes of a partition key of DynamoDB; a sort key has MAX_KEY
 OWNER: Final = "o" * MAX_OWNER
@@ -33,6 +35,13 @@ SERIES: Final = "5" * SERIES_ID  # of a job and of a secret, too
 SCHEDULE: Final = an_id()
 MEMBER: Final = lists.entry_of(SCHEDULE)
 FILED: Final = address_of(SCHEDULE)
+
+ROUTES: Final = [
+    f"{method.upper()} {path}"
+    for path, methods in yaml.safe_load((PROJECT / "openapi.yaml").read_text())["paths"].items()
+    for method in methods
+    if method in ("get", "post", "put", "patch", "delete")
+]
 
 KEYS: Final[dict[str, Callable[[], Item]]] = {  # by the function that builds them
     "connections/table.py connection_key": lambda: connections.connection_key(OWNER, NAME),
@@ -132,22 +141,61 @@ LONGEST: Final[dict[str, Callable[[str], dict[str, Any]]]] = {
 
 @pytest.mark.parametrize("authorization", LONGEST)
 @pytest.mark.parametrize("letter", ["o", "\u20ac"], ids=["ASCII", "three bytes"])
-def test_an_owner_who_would_make_a_longer_key_is_refused(authorization: str, letter: str) -> None:
-    """At each call, and not at the first series with a zone."""
+def test_an_owner_of_a_longer_name_keeps_what_it_has(authorization: str, letter: str) -> None:
+    """Only what would create something is refused, whatever it is, and not the first series with a zone."""
     size = len(letter.encode())
     longest = "i " + letter * ((MAX_OWNER - 2) // size)
+    longer = "i " + letter * ((MAX_KEY - 2) // size)
 
-    def asks(name: str) -> str:
-        return owner_of({"requestContext": {"authorizer": LONGEST[authorization](name)}}, authorization)
+    def asks(name: str, route: str) -> str:
+        event = {"routeKey": route, "requestContext": {"authorizer": LONGEST[authorization](name)}}
+        return owner_of(event, authorization)
 
-    assert asks(longest) == longest
-    with pytest.raises(Unknown, match="its name is over 991 bytes"):
-        asks(longest + letter)
+    for route in ROUTES:
+        assert asks(longest, route) == longest
+        if route in CREATE:
+            with pytest.raises(Invalid) as refused:
+                asks(longer, route)
+            [error] = refused.value.errors
+            assert (error.field, error.allowed) == ("owner", "a name of at most 991 bytes")
+        else:
+            assert asks(longer, route) == longer
+        with pytest.raises(Unknown, match="its name is over 1,024 bytes"):
+            asks(longer + letter, route)
+
+
+def test_each_route_that_creates_something_is_known() -> None:
+    """A POST or a PUT creates something, but for those that are about what is there already, or create nothing."""
+    about_what_is_there = {
+        "POST /schedules/{id}/stop",
+        "POST /series/{seriesId}/pause",
+        "POST /series/{seriesId}/resume",
+        "POST /series/{seriesId}/run-now",
+        "POST /series/{seriesId}/backfill",
+        "POST /series/preview",
+        "POST /signing-secret/rotate",
+        "POST /connections/{name}/test",
+    }
+    assert {route for route in ROUTES if route.startswith(("POST", "PUT"))} == CREATE | about_what_is_there
 
 
 def test_a_header_counts_its_bytes_too() -> None:
-    """Where the API is open, 256 characters of four bytes each would be too long."""
+    """Where the API is open, 256 characters of four bytes each are too long to create something."""
+    longer, longest = "\U0001f600" * MAX_HEADER, "\U0001f600" * (MAX_OWNER // 4)
+    for route in ROUTES:
+        assert owner_of({"routeKey": route, "headers": {"delayer-owner": longest}}, "NONE") == longest
     with pytest.raises(Invalid):
-        owner_of({"headers": {"delayer-owner": "\U0001f600" * MAX_HEADER}}, "NONE")
-    longest = "\U0001f600" * (MAX_OWNER // 4)
-    assert owner_of({"headers": {"delayer-owner": longest}}, "NONE") == longest
+        owner_of({"routeKey": "POST /schedules", "headers": {"delayer-owner": longer}}, "NONE")
+    assert owner_of({"routeKey": "GET /schedules", "headers": {"delayer-owner": longer}}, "NONE") == longer
+
+
+@pytest.mark.parametrize("authorization", LONGEST)
+def test_a_name_that_is_no_text_is_no_caller(authorization: str) -> None:
+    """Half a surrogate pair cannot be a key: the answer was 500."""
+    with pytest.raises(Unknown, match="its name is no Unicode text"):
+        owner_of({"requestContext": {"authorizer": LONGEST[authorization]("i \udc80")}}, authorization)
+
+
+def test_a_header_that_is_no_text_is_answered() -> None:
+    with pytest.raises(Invalid):
+        owner_of({"headers": {"delayer-owner": "\udc80"}}, "NONE")
