@@ -53,15 +53,18 @@ def codes(handler: Any, **more: str) -> list[str]:
     return [one.code for one in Doctor(None, handler.url, **more).examine()]
 
 
+ANY_HOST = "connections-for-any-host"
+
+
 def test_connections_for_any_host_are_named(handler: Any) -> None:
     """The stand answers both calls alike."""
     rows = [{"name": "crm"}, {"name": "erp", "hosts": ["erp.example.com"]}, {"name": "old", "hosts": []}]
     handler.content = {"schedules": [], "connections": rows}
-    [found] = [one for one in Doctor(None, handler.url).examine() if one.code == "connections-for-any-host"]
+    [found] = [one for one in Doctor(None, handler.url).examine() if one.code == ANY_HOST]
     assert "crm, old." in found.what
     assert (found.severity, found.data) == (Severity.NOTE, {"connections": ["crm", "old"]})
     handler.content["connections"] = rows[1:2]
-    assert "connections-for-any-host" not in codes(handler)
+    assert ANY_HOST not in codes(handler)
 
 
 PROBLEM = "urn:delayer:problem:"

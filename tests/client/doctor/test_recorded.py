@@ -9,7 +9,7 @@ import pytest
 from delayer_client.operator.doctor import CATALOGUE, Doctor, Entry, Finding, Severity, worst
 from delayer_client.operator.doctor.doctor import examine_stack
 from tests.client.doctor.account import NOW, RECORDED, a_stack, recorded, well
-from tests.client.doctor.test_api import ANSWERS, CLOCKS
+from tests.client.doctor.test_api import ANSWERS, ANY_HOST, CLOCKS
 from tests.e2e.python_client.test_doctor import ILLS
 from tests.running.of_each import of_each
 
@@ -39,7 +39,12 @@ def codes_found() -> frozenset[str]:
     """By the tests that look for a finding: in files, at a real address, and in a stack that is broken."""
     in_files = [examine_stack(a_stack(well().under(recorded(name))), NOW) for name in SCENARIOS]
     findings = [*examine_stack(a_stack(well()), NOW), *Doctor(None, NOWHERE).examine(), *chain(*in_files)]
-    asked_for = [*(code for _, _, code in ANSWERS), *(code for _, code, _ in CLOCKS), *(ill.code for ill in ILLS)]
+    asked_for = [
+        ANY_HOST,
+        *(code for _, _, code in ANSWERS),
+        *(code for _, code, _ in CLOCKS),
+        *(ill.code for ill in ILLS),
+    ]
     return frozenset([*(one.code for one in findings), *asked_for])
 
 
