@@ -1,6 +1,7 @@
 """Each field of cron means what a second implementation finds minute by minute, and the words say the same."""
 
 from collections import defaultdict
+from collections.abc import Hashable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import product
@@ -144,6 +145,72 @@ def test_day_by_day(cron: str) -> None:
     else:
         with suppress(BadRule):
             assert between(cron, first, 731 * MINUTES_OF_A_DAY) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("0 9 * * MON-FRI", "0 9 * * 1-5"),
+        ("*/15 * * * *", "0,15,30,45 * * * *"),
+        ("0 * * * *", "0 */1 * * *"),
+        ("00 9 * * *", "0 9 * * *"),
+        ("@weekly", "0 0 * * 7"),
+        ("0 0 * * 1-5/2", "0 0 * * MON,WED,FRI"),
+        ("0 0 * * 7#2", "0 0 * * SUN#2"),
+        ("0 0 1-31 * MON", "0 0 * * *"),  # either of the two is enough, and any day is one of the month
+        ("0 0 * * 5#1,5#2,5#3,5#4,5#5", "0 0 * * FRI"),
+        ("0 0 31 1,2 *", "0 0 31 JAN *"),
+        ("0 0 LW * *", "0 0 31W,LW * *"),
+        ("cron(0 0 ? * 2-6 *)", "cron(0 0 ? * MON-FRI 1970-2199)"),
+    ],
+)
+def test_the_same_times_in_other_words_have_the_same_rhythm(one: str, other: str) -> None:
+    first = datetime(2027, 1, 1, tzinfo=UTC)
+    assert days_or_minutes(one, first) == days_or_minutes(other, first)
+    assert rhythm(one) == rhythm(other)
+
+
+def days_or_minutes(cron: str, first: datetime) -> list[Millis]:
+    """By the second implementation: each minute of a day, and each midnight of two years."""
+    return naive(cron, first, MINUTES_OF_A_DAY) + days_of(cron, first, 731)
+
+
+def rhythm(cron: str) -> Hashable:
+    return parse_rule({"cron": cron, "timeZone": "Europe/Lisbon"}, NOW).rhythm
+
+
+@st.composite
+def spelled(draw: st.DrawFn, least: int, most: int, names: tuple[str, ...] = ()) -> tuple[str, str]:
+    """The numbers of a field, written in two ways."""
+    first, step = draw(st.integers(least, most)), draw(st.integers(1, 4))
+    last = draw(st.integers(first, most))
+    numbers = draw(st.permutations(range(first, last + 1, step)))
+    listed = [names[one - least] if names and draw(st.booleans()) else f"{one:02}" for one in numbers]
+    return f"{first}-{last}/{step}", ",".join(listed)
+
+
+@settings(max_examples=40)
+@given(st.tuples(spelled(0, 59), spelled(0, 23), spelled(1, 31), spelled(1, 12, MONTHS), spelled(0, 6, DAYS)))
+def test_two_spellings_have_the_same_rhythm(parts: tuple[tuple[str, str], ...]) -> None:
+    spellings = [" ".join(found) for found in zip(*parts, strict=True)]
+    with suppress(BadRule):  # a day that no month has
+        assert rhythm(spellings[0]) == rhythm(spellings[1])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("0 9 * * MON-FRI", "0 9 * * MON-SAT"),
+        ("0 9 1 * MON", "0 9 */31 * MON"),  # one of the two is enough, or both are needed
+        ("0 9 15 * *", "0 9 15W * *"),
+        ("0 9 * * FRIL", "0 9 * * FRI#4"),
+        ("0 9 29 2 *", "0 9 28 2 *"),
+        ("0 9,10 * * *", "0,10 9 * * *"),
+        ("cron(0 9 ? * MON 2027)", "cron(0 9 ? * MON 2028)"),
+    ],
+)
+def test_what_only_looks_alike_has_another_rhythm(one: str, other: str) -> None:
+    assert rhythm(one) != rhythm(other)
 
 
 def test_rules_with_the_same_words_have_the_same_times() -> None:

@@ -172,9 +172,7 @@ def test_it_is_found_by_its_name_wherever_an_id_is_taken(delayer: Cli) -> None:
     done = delayer("cancel", "invoice-20", "invoice-21")
     assert done.status == 3
     assert done.out == "Cancelled: invoice-20 will never be handed over.\n"
-    assert (
-        "Not cancelled: invoice-21. There is no schedule with the id after /schedules/, or the name after" in done.err
-    )
+    assert 'Not cancelled: invoice-21. There is no schedule with the id or the name "invoice-21". (404)' in done.err
     assert delayer("get", "invoice-20", "--json").objects[0]["state"] == "cancelled"
 
 
@@ -196,7 +194,17 @@ def test_an_id_counts_before_a_name_that_is_written_like_it(delayer: Cli) -> Non
 def test_what_is_no_name_is_not_found(delayer: Cli) -> None:
     done = delayer("get", "no name")
     assert done.status == 3
-    assert "There is no schedule with the id after /schedules/, or the name after" in done.err
+    assert 'There is no schedule with the id or the name "no name".' in done.err
+    done = delayer("get", "--name", "nix")
+    assert (done.status, done.err) == (3, 'There is no schedule with the name "nix". (404)\n')
+
+
+def test_what_is_wrong_with_a_move_is_told_however_it_is_named(delayer: Cli) -> None:
+    made = delayer.scheduled("--in", "1h", "--name", "trial")
+    for which in ((made,), ("trial",), ("--name", "trial")):
+        done = delayer("move", *which, "--in", "9999d")
+        assert (done.status, done.err.partition(":")[0]) == (2, "delaySeconds"), done.err
+    assert delayer("get", made, "--json").objects[0]["state"] == "scheduled"
 
 
 def test_what_is_retried_is_called_so_and_has_not_fired(delayer: Cli) -> None:

@@ -110,3 +110,15 @@ def test_one_is_found_by_its_name_wherever_an_id_is_taken(delayer: Cli) -> None:
         assert delayer("series", "change", name, "--payload", "[1]").status == 0
         assert delayer("series", "cancel", name).status == 0
     assert delayer("series", "get", "nobody").status == 3
+
+
+def test_what_is_wrong_with_a_change_is_told_however_it_is_named(delayer: Cli) -> None:
+    made = delayer("series", "create", "1h", "http", HOOK, "--name", "report", "--json").objects[0]["seriesId"]
+    for which in ((made,), ("report",), ("--name", "report")):
+        for rule in (("--rule", "0 9 * * FRI-MON", "--time-zone", "UTC"), ("--action", '{"type": "http-request"}')):
+            done = delayer("series", "change", *which, *rule)
+            assert done.status == 2, done.err
+            assert "There is no series" not in done.err
+    for which in ((made[::-1],), ("nix",)):
+        done = delayer("series", "change", *which, "--action", '{"type": "http-request"}')
+        assert (done.status, done.err) == (3, f'There is no series with the id or the name "{which[0]}". (404)\n')

@@ -37,6 +37,7 @@ _NEAREST = re.compile(r"([1-9]|[12]\d|3[01])W", re.ASCII)
 _LAST_NAMED = re.compile(rf"({'|'.join(DAYS)})L", re.ASCII)
 _TERM = re.compile(r"(\*|[0-9A-Z]+)(?:-([0-9A-Z]+))?(?:/(\d+))?", re.ASCII)
 _STEPPED = re.compile(r"-\w+/")
+_ALL_YEARS: Final = frozenset(range(1970, LAST_YEAR + 1))
 _NO_DAY = "1"  # stands where a day of the month is needed, and is not asked
 
 
@@ -117,8 +118,9 @@ class Cron:
 
     @property
     def rhythm(self) -> Hashable:
-        """As that of a rule, by the wall clock: two texts may say the same."""
-        return self.fields, self.nearest, self.years, self.has_days
+        """As that of a rule, by the wall clock. It is made of what fires: two texts may say the same."""
+        years = frozenset() if self.years >= _ALL_YEARS else self.years
+        return _minutes(self.fields), _days(self), years
 
     @property
     def needs_both(self) -> bool:
@@ -174,11 +176,11 @@ class Cron:
             elif at.month not in months:
                 day += monthrange(at.year, at.month)[1] - at.day + 1
             else:
-                if self._matches(at):
+                if self.matches(at):
                     yield day - EPOCH.toordinal()
                 day += 1
 
-    def _matches(self, day: date) -> bool:
+    def matches(self, day: date) -> bool:
         simulator = _simulator(self.fields)
         in_month = self.has_days and simulator.match_dom(day)
         in_month = in_month or any(_nearest_weekday(day.year, day.month, one) == day.day for one in self.nearest)
@@ -308,3 +310,19 @@ def _minutes(fields: str) -> tuple[int, ...]:
     """Of the day, in order."""
     simulator = _simulator(fields)
     return tuple(60 * hour + minute for hour in sorted(simulator.hours) for minute in sorted(simulator.minutes))
+
+
+@lru_cache(maxsize=256)
+def _days(cron: Cron) -> bytes:
+    """For each day of every kind of month, whether it matches, in whichever years."""
+    months = _simulator(cron.fields).months
+    return bytes(day.month in months and cron.matches(day) for day in _kinds_of_months())
+
+
+@lru_cache(maxsize=1)
+def _kinds_of_months() -> tuple[date, ...]:
+    """Whether a day matches depends on its month, and on the month's length and first weekday: 28 years have all."""
+    kinds = {(month, monthrange(year, month)): year for year in range(2001, 2029) for month in range(1, 13)}
+    return tuple(
+        date(year, month, day) for (month, (_, length)), year in kinds.items() for day in range(1, length + 1)
+    )

@@ -1,6 +1,7 @@
 """The rule of a series, from the document that is stored with it."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -62,6 +63,14 @@ def next_times(definition: SeriesDefinition, after: Millis, count: int) -> tuple
         return times.times(rule.recurrence, after, count)
     except Exception as error:
         raise RuleFailed(repr(error)) from error
+
+
+def stands(stored: SeriesDefinition, repeat: Mapping[str, Any]) -> bool:
+    """Whether its cron is the text that is stored: it may have what is refused of a new rule (ADR 0143)."""
+    with suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+        document = msgspec.json.decode(stored.repeat)
+        return isinstance(document, Mapping) and document.get("cron") == repeat.get("cron")
+    return False
 
 
 def words_of(definition: SeriesDefinition) -> str:

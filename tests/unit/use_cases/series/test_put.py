@@ -70,6 +70,13 @@ def test_the_same_document_again_changes_no_time() -> None:
     assert first.at == START + HOUR
 
 
+def test_a_rule_that_is_refused_now_is_created_no_more() -> None:
+    world = World()
+    with pytest.raises(Invalid):
+        put(world, repeat={"cron": "cron(0 10 ? * JAN *)"})
+    assert not world.series.named(OWNER, "n")
+
+
 @pytest.mark.parametrize("bounds", [{"until": "2030-01-01T00:00:00Z"}, {"count": 9}], ids=["end", "count"])
 def test_the_same_times_with_another_end_go_on_where_they_are(bounds: dict[str, Any]) -> None:
     """What its owner has cancelled stays cancelled, and no time is moved: not by the moment of the PUT either."""

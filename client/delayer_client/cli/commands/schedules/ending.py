@@ -9,7 +9,7 @@ from delayer_client.cli.commands.schedules.looking import ByName, Id
 from delayer_client.cli.exits import Exit
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.durations import NotRead
-from delayer_client.cli.reading.identified import SCHEDULE_ID, by_id_or_name
+from delayer_client.cli.reading.identified import SCHEDULE, acting, by_id_or_name
 from delayer_client.cli.refusals import message_of, status_of
 from delayer_client.cli.showing.texts import strong
 
@@ -54,9 +54,7 @@ def add(app: typer.Typer) -> None:
     def stop(session: "Session", schedule_id: Id = None, name: ByName = None) -> None:
         """Keep further attempts of a schedule from starting, once it is handed over."""
         calls = session.delayer
-        found = by_id_or_name(
-            SCHEDULE_ID, schedule_id, name, calls.stop, lambda name: calls.stop(calls.get_named(name).id)
-        )
+        found = acting(SCHEDULE, schedule_id, name, calls.stop, calls.get, calls.get_named)
         session.output.one(found, f"Stopped: no further attempt starts. It is {found.state}.")
 
 
@@ -66,7 +64,7 @@ def _ended(session: "Session", one: str | None, name: str | None) -> Exit:
 
     which = one or name or ""
     try:
-        answer = by_id_or_name(SCHEDULE_ID, one, name, session.delayer.cancel, session.delayer.cancel_named)
+        answer = by_id_or_name(SCHEDULE, one, name, session.delayer.cancel, session.delayer.cancel_named)
     except Refused as refused:
         if session.as_json:
             session.output.error_object(refused.problem.as_json())

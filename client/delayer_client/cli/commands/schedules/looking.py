@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from delayer_client.cli.options import command
-from delayer_client.cli.reading.identified import SCHEDULE_ID, by_id_or_name
+from delayer_client.cli.reading.identified import SCHEDULE, by_id_or_name
 from delayer_client.cli.showing import schedules
 from delayer_client.cli.showing.words import number
 from delayer_client.states import WORDS, asked_as, fits
@@ -38,7 +38,7 @@ def add(app: typer.Typer) -> None:
     )
     def get(session: "Session", schedule_id: Id = None, name: ByName = None) -> None:
         """Show one schedule: its state, its definition and its path."""
-        found = by_id_or_name(SCHEDULE_ID, schedule_id, name, session.delayer.get, session.delayer.get_named)
+        found = by_id_or_name(SCHEDULE, schedule_id, name, session.delayer.get, session.delayer.get_named)
         session.output.one(found, *([] if session.as_json else schedules.whole(session, found)))
 
     @command(

@@ -9,7 +9,7 @@ from delayer_client.cli.commands.schedules.looking import ByName, Id
 from delayer_client.cli.fields import making
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.durations import NotRead, duration
-from delayer_client.cli.reading.identified import SCHEDULE_ID, by_id_or_name
+from delayer_client.cli.reading.identified import SCHEDULE, acting
 
 if TYPE_CHECKING:
     from delayer_client.cli.session import Session
@@ -49,6 +49,6 @@ def add(app: typer.Typer) -> None:
             payload=making.payload(payload),
             idempotency_key=making.key(idempotency_key),
         )
-        moved = by_id_or_name(SCHEDULE_ID, schedule_id, name, change, lambda name: change(calls.get_named(name).id))
+        moved = acting(SCHEDULE, schedule_id, name, change, calls.get, calls.get_named)
         rows = [("Schedule", moved.id), ("Due", session.both(moved.point_in_time)), ("Replaces", moved.replaces or "")]
         session.output.one(moved, details(rows))

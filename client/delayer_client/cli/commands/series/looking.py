@@ -10,7 +10,7 @@ from delayer_client.cli.commands.schedules.looking import SHOWN
 from delayer_client.cli.commands.schedules.looking import states as states_of_schedules
 from delayer_client.cli.commands.series import app, rule
 from delayer_client.cli.options import command
-from delayer_client.cli.reading.identified import SERIES_ID, by_id_or_name
+from delayer_client.cli.reading.identified import SERIES, acting, by_id_or_name
 from delayer_client.cli.showing import schedules, series
 from delayer_client.states import asked_as, fits
 
@@ -32,8 +32,8 @@ def states(incomplete: str) -> list[str]:
 
 def on(session: "Session", series_id: str | None, name: str | None, call: Callable[[str], Value]) -> Value:
     """A call about one series, by its id or by its name. Raises NotRead, NotFound."""
-    named = session.delayer.series.get_named
-    return by_id_or_name(SERIES_ID, series_id, name, call, lambda name: call(named(name).id))
+    calls = session.delayer.series
+    return acting(SERIES, series_id, name, call, calls.get, calls.get_named)
 
 
 def _times(session: "Session", found: "Times") -> None:
@@ -64,7 +64,7 @@ def list_(
 def get(session: "Session", series_id: Id = None, name: ByName = None) -> None:
     """Show one series."""
     calls = session.delayer.series
-    found = by_id_or_name(SERIES_ID, series_id, name, calls.get, calls.get_named)
+    found = by_id_or_name(SERIES, series_id, name, calls.get, calls.get_named)
     session.output.one(found, *([] if session.as_json else series.whole(session, found)))
 
 
@@ -101,7 +101,7 @@ def occurrences(
 ) -> None:
     """List the occurrences of a series, the latest first."""
     wanted = limit or (None if session.as_json else SHOWN)
-    which = by_id_or_name(SERIES_ID, series_id, name, session.delayer.series.get, session.delayer.series.get_named).id
+    which = by_id_or_name(SERIES, series_id, name, session.delayer.series.get, session.delayer.series.get_named).id
     listed = session.delayer.series.occurrences(which, state=asked_as(state))
     found = islice((one for one in listed if fits(one, state)), wanted)
     if session.as_json:

@@ -12,7 +12,7 @@ from delayer_client.cli.fields import making
 from delayer_client.cli.fields.types import ByType
 from delayer_client.cli.options import CONTEXT, command, examples, shared, with_signature
 from delayer_client.cli.reading.durations import NotRead
-from delayer_client.cli.reading.identified import SERIES_ID, by_id_or_name
+from delayer_client.cli.reading.identified import SERIES, by_id_or_name
 from delayer_client.cli.reading.rules import rule as read_rule
 from delayer_client.cli.reading.values import members_of
 
@@ -214,7 +214,7 @@ def change(
 
 def _series(session: "Session", series_id: str | None, name: str | None) -> "Series":
     calls = session.delayer.series
-    return by_id_or_name(SERIES_ID, series_id, name, calls.get, calls.get_named)
+    return by_id_or_name(SERIES, series_id, name, calls.get, calls.get_named)
 
 
 def _repeat_of(series: "Series") -> "Repeat":

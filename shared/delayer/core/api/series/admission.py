@@ -29,13 +29,17 @@ LOOKED_AT: Final = 400  # of its next times, to see how near to each other they 
 RELAXED_APART: Final[Millis] = 23 * HOUR  # a day, even if the clocks are put forward
 
 
-def admit_series(body: bytes, now: Millis, actions: Actions) -> SeriesRequest:
-    """The request in a body. `actions` are those that have an executor. Raises NotJson, TooLarge or Invalid."""
+def admit_series(body: bytes, now: Millis, actions: Actions, *, may_stand: bool = False) -> SeriesRequest:
+    """The request in a body. `actions` are those that have an executor. Raises NotJson, TooLarge or Invalid.
+
+    With `may_stand`, what is refused of a new rule alone is noted: the rule may be that of a stored series.
+    """
     document, payload = read_body(body)
     errors = first_errors(_shape_errors(document, payload, actions))
     rule = rule_in(document, now, errors)
-    if errors or rule is None:
-        raise Invalid(errors)
+    refused = [] if rule is None else new_rule_errors(rule)
+    if errors or rule is None or (refused and not may_stand):
+        raise Invalid([*errors, *refused])
     definition, is_relaxed = definition_of(document, payload), document.get("precision") == "relaxed"
     check_spacing(partial(times, rule, now), definition, is_relaxed=is_relaxed)
     return SeriesRequest(
@@ -45,6 +49,7 @@ def admit_series(body: bytes, now: Millis, actions: Actions) -> SeriesRequest:
         definition=definition,
         name=document.get("name", ""),
         is_relaxed=is_relaxed,
+        refused=tuple(refused),
     )
 
 
@@ -53,7 +58,7 @@ def admit_named_series(body: bytes, name: str, now: Millis, actions: Actions) ->
     errors = [*errors_of(NAME, name, "name")]
     if errors:
         raise Invalid(errors)
-    request = admit_series(body, now, actions)
+    request = admit_series(body, now, actions, may_stand=True)
     if request.name not in ("", name):
         raise Invalid([FieldError(field="name", problem="not the name in the path", allowed=name)])
     return evolve(request, name=name)
@@ -70,22 +75,18 @@ def admit_preview(body: bytes, now: Millis) -> PreviewRequest:
     shown = document if payload is None else {**document, "payload": None}
     errors = first_errors(errors_of(PREVIEW, shown))
     rule = rule_in(document, now, errors)
+    errors += [] if rule is None else new_rule_errors(rule)
     if errors or rule is None:
         raise Invalid(errors)
     return PreviewRequest(rule=rule, count=document.get("count", TIMES_SHOWN))
 
 
-def rule_in(document: Mapping[str, Any], now: Millis, errors: list[FieldError], *, stands: bool = False) -> Rule | None:
-    """The rule in the field `repeat`; adds to `errors` where it is none, or has no time from now on.
-
-    `stands`: its times are those of a stored one, which may have what is refused of a new one.
-    """
+def rule_in(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Rule | None:
+    """The rule in the field `repeat`; adds to `errors` where it is none, or has no time from now on."""
     if "repeat" not in document:
         return None
     try:
         rule = parse_rule(document["repeat"], now)
-        if not stands:
-            check_new(rule)
         check_not_empty(rule)
     except BadRule as error:
         errors.extend(_faults_of(error))
@@ -95,6 +96,15 @@ def rule_in(document: Mapping[str, Any], now: Millis, errors: list[FieldError], 
         problem = "over: all times of the rule have passed"
         errors.append(FieldError(field=f"repeat.{field}", problem=problem, allowed="a rule with a time to come"))
     return rule
+
+
+def new_rule_errors(rule: Rule) -> list[FieldError]:
+    """What is refused of a rule, unless it stands in a stored series."""
+    try:
+        check_new(rule)
+    except BadRule as error:
+        return [*_faults_of(error)]
+    return []
 
 
 def check_spacing(next_times: Callable[[int], Sequence[Millis]], definition: Definition, *, is_relaxed: bool) -> None:

@@ -5,12 +5,13 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from delayer.core.api.request import FieldError, Invalid
 from delayer.core.ledger.lifecycle import State
 from delayer.core.recurrence.rule import Rule
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Traits
-from delayer.core.series.rules import begun_as, text_of
+from delayer.core.series.rules import begun_as, stands, text_of
 from delayer.core.series.series import Overlap, SeriesDefinition, SeriesState
 
 
@@ -24,9 +25,12 @@ class SeriesRequest:
     definition: Definition  # its group is that of the series
     name: str = ""
     is_relaxed: bool = False
+    refused: tuple[FieldError, ...] = ()  # what is wrong with its rule, unless it is that of the stored series
 
     def asked_for(self, owner: str, now: Millis, traits: Traits) -> SeriesDefinition:
-        """What is stored of it for a new series."""
+        """What is stored of it for a new series. Raises Invalid."""
+        if self.refused:
+            raise Invalid(self.refused)
         return SeriesDefinition(
             owner=owner,
             repeat=text_of(self.rule),
@@ -40,7 +44,12 @@ class SeriesRequest:
         )
 
     def in_place_of(self, stored: SeriesDefinition) -> SeriesDefinition:
-        """What takes the place of another definition. The same times, sent again, go on where they are."""
+        """What takes the place of another definition. The same times, sent again, go on where they are.
+
+        Raises Invalid.
+        """
+        if self.refused and not stands(stored, self.repeat):
+            raise Invalid(self.refused)
         rule = begun_as(stored, self.repeat, self.rule.start - 1) or self.rule
         return evolve(
             stored,

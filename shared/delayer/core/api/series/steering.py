@@ -19,12 +19,12 @@ from delayer.core.api.admission import (
 )
 from delayer.core.api.field_errors import BACKFILL, SERIES_CHANGE, errors_of
 from delayer.core.api.request import FieldError, Invalid, TooLarge
-from delayer.core.api.series.admission import check_spacing, rule_in
+from delayer.core.api.series.admission import check_spacing, new_rule_errors, rule_in
 from delayer.core.recurrence.rule import Rule
 from delayer.core.schedule.definition import FIELDS, Definition, given
 from delayer.core.schedule.instants import Millis, format_instant, parse_instant
 from delayer.core.series.backfill import Range
-from delayer.core.series.rules import next_times, text_of
+from delayer.core.series.rules import next_times, stands, text_of
 from delayer.core.series.series import Overlap, RuleFailed, SeriesDefinition
 
 PATTERNS: Final = frozenset({"cron", "every"})  # with one of them, a rule is meant as a whole
@@ -84,11 +84,12 @@ class SeriesChange:
 
     def _rule(self, series: SeriesDefinition) -> Rule | None:
         repeat = self.document.get("repeat")
-        stands = False
         if isinstance(repeat, Mapping) and not PATTERNS & set(repeat):
-            repeat, stands = {**msgspec.json.decode(series.repeat), **repeat}, True
+            repeat = {**msgspec.json.decode(series.repeat), **repeat}
         errors: list[FieldError] = []
-        rule = rule_in({"repeat": repeat} if "repeat" in self.document else {}, self.now, errors, stands=stands)
+        rule = rule_in({"repeat": repeat} if "repeat" in self.document else {}, self.now, errors)
+        if rule is not None and not stands(series, repeat):
+            errors += new_rule_errors(rule)
         if errors:
             raise Invalid(errors)
         return rule

@@ -7,10 +7,12 @@ import pytest
 
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.request import Invalid
-from delayer.core.api.series.admission import admit_preview, admit_series
+from delayer.core.api.series.admission import admit_named_series, admit_preview, admit_series
+from delayer.core.api.series.request import SeriesRequest
 from delayer.core.api.series.steering import admit_series_change
 from delayer.core.recurrence.rule import parse_rule
 from delayer.core.schedule.instants import MINUTE, parse_instant
+from delayer.core.schedule.schedule import NO_TRAITS
 from delayer.core.series.rules import rule_of, text_of
 from delayer.core.series.series import SeriesDefinition
 from tests.samples import NOW, OWNER, a_definition
@@ -57,3 +59,34 @@ def test_what_reads_otherwise_from_now_on_goes_on_from_where_it_is() -> None:
     """The occurrence of 12:05 was put by the release before, which took 1-1/1 for every minute."""
     series = stored_series({"cron": "1-1/1 * * * *"})
     assert rule_of(series).next_after(parse_instant("2026-11-21T12:05:00Z")) == parse_instant("2026-11-21T13:01:00Z")
+
+
+@pytest.mark.parametrize("more", [{"until": "2028-01-01"}, {"timeZone": "Europe/Lisbon", "count": 3}, {}])
+def test_whoever_sends_the_stored_text_again_keeps_the_rule(more: dict[str, Any]) -> None:
+    """The command line sends a changed rule as a whole, and a deployment its document."""
+    stored = stored_series(SUNDAYS)
+    assert json.loads(changed(stored, repeat={**SUNDAYS, **more}).repeat)["cron"] == SUNDAYS["cron"]
+    assert json.loads(put(SUNDAYS | more).in_place_of(stored).repeat)["cron"] == SUNDAYS["cron"]
+
+
+@pytest.mark.parametrize("stored", [{"cron": "cron(0 10 ? * SUN *)"}, {"every": "PT1H"}], ids=["cron", "every"])
+def test_another_text_is_refused_wherever_it_is_to_stand(stored: dict[str, Any]) -> None:
+    for ask in (
+        lambda: put(SUNDAYS).in_place_of(stored_series(stored)),
+        lambda: put(SUNDAYS).asked_for(OWNER, NOW, NO_TRAITS),
+        lambda: changed(stored_series(stored), repeat=SUNDAYS),
+    ):
+        with pytest.raises(Invalid) as caught:
+            ask()
+        assert [(error.field, error.problem) for error in caught.value.errors] == [REASON]
+
+
+def test_with_other_faults_it_is_told_as_well() -> None:
+    with pytest.raises(Invalid) as caught:
+        put(SUNDAYS, overlap="twice")
+    assert [error.field for error in caught.value.errors] == ["overlap", "repeat.cron"]
+
+
+def put(repeat: dict[str, Any], **more: Any) -> SeriesRequest:
+    body = json.dumps({"repeat": repeat, "action": ACTION, **more}).encode()
+    return admit_named_series(body, "report", NOW, built_in())
