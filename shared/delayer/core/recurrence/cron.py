@@ -181,6 +181,7 @@ class Cron:
                 day += 1
 
     def matches(self, day: date) -> bool:
+        """Whether it has times on this day, by the fields of the day, the month and the week."""
         simulator = _simulator(self.fields)
         in_month = self.has_days and simulator.match_dom(day)
         in_month = in_month or any(_nearest_weekday(day.year, day.month, one) == day.day for one in self.nearest)
@@ -323,6 +324,4 @@ def _days(cron: Cron) -> bytes:
 def _kinds_of_months() -> tuple[date, ...]:
     """Whether a day matches depends on its month, and on the month's length and first weekday: 28 years have all."""
     kinds = {(month, monthrange(year, month)): year for year in range(2001, 2029) for month in range(1, 13)}
-    return tuple(
-        date(year, month, day) for (month, (_, length)), year in kinds.items() for day in range(1, length + 1)
-    )
+    return tuple(date(year, month, day) for (month, (_, length)), year in kinds.items() for day in range(1, length + 1))

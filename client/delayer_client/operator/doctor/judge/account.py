@@ -76,7 +76,7 @@ STRAY: Final = Entry(
     code="url-stray-percent",
     severity=Severity.WARNING,
     area=FUNCTIONS,
-    means="Attempts went to a URL with a `%` that begins no escape. A new one is refused; a stored one is sent with %25.",
+    means="Attempts went to a URL with a `%` that begins no escape. New ones are refused, stored ones have %25 there.",
     do="The log of executor-http-request has the ids. Tell the owners of these schedules: % is written %25.",
     link="operate/operations.md#logs",
 )
