@@ -185,7 +185,7 @@ def spelled(draw: st.DrawFn, least: int, most: int, names: tuple[str, ...] = ())
     first, step = draw(st.integers(least, most)), draw(st.integers(1, 4))
     last = draw(st.integers(first, most))
     numbers = draw(st.permutations(range(first, last + 1, step)))
-    listed = [names[one - least] if names and draw(st.booleans()) else f"{one:02}" for one in numbers]
+    listed = [names[one - least] if bool(names) and draw(st.booleans()) else f"{one:02}" for one in numbers]
     return f"{first}-{last}/{step}", ",".join(listed)
 
 

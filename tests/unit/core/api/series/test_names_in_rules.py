@@ -1,6 +1,7 @@
 """Names in the wrong field of `cron(…)`: refused of a new rule, and no matter of a change that keeps the rule."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -71,11 +72,12 @@ def test_whoever_sends_the_stored_text_again_keeps_the_rule(more: dict[str, Any]
 
 @pytest.mark.parametrize("stored", [{"cron": "cron(0 10 ? * SUN *)"}, {"every": "PT1H"}], ids=["cron", "every"])
 def test_another_text_is_refused_wherever_it_is_to_stand(stored: dict[str, Any]) -> None:
-    for ask in (
+    asks: list[Callable[[], object]] = [
         lambda: put(SUNDAYS).in_place_of(stored_series(stored)),
         lambda: put(SUNDAYS).asked_for(OWNER, NOW, NO_TRAITS),
         lambda: changed(stored_series(stored), repeat=SUNDAYS),
-    ):
+    ]
+    for ask in asks:
         with pytest.raises(Invalid) as caught:
             ask()
         assert [(error.field, error.problem) for error in caught.value.errors] == [REASON]
