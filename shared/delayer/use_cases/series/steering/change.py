@@ -13,7 +13,7 @@ from delayer.core.schedule.schedule import MAX_OWNER, Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.command import Replace, decide_patch, patched
 from delayer.core.series.rules import new_times
-from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, SeriesDefinition
+from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step, moved_to, offset_of
 from delayer.core.series.upkeep.rounds import is_zoned
 from delayer.ports.clock import Clock
@@ -87,8 +87,8 @@ class ChangeSeries:
     def __call__(self, owner: str, series: str, change: Change, by: str = "", known: Known = NO_KEY) -> ChangeAnswer:
         """`by` is the caller, if not the owner; `known` is what was known of its idempotency key, if no answer.
 
-        Raises what `change` raises, NotAllowed, OverQuota, and Unavailable: it may be changed, and the call is to be
-        repeated.
+        Raises what `change` raises, Invalid, NotAllowed, OverQuota, and Unavailable: it may be changed, and the call is
+        to be repeated.
         """
         return self.once.settled(known, lambda: self._rounds(owner, series, change, by or owner, known), SeriesChanged)
 
@@ -204,7 +204,8 @@ def _end(cursor: Cursor, row: LedgerRow | None, put: Schedule | None, now: Milli
 
 def _check_owner(cursor: Cursor, old: SeriesDefinition, new: SeriesDefinition) -> None:
     """Raises Invalid for a zone that a series gets anew, if its owner's name is too long for that list (ADR 0147)."""
-    is_new = is_zoned(cursor, new) and not is_zoned(cursor, old)
+    alive = evolve(cursor, state=SeriesState.ACTIVE)  # a change may revive it
+    is_new = is_zoned(alive, new) and not is_zoned(alive, old)
     if is_new and len(cursor.owner.encode("utf-8", "surrogatepass")) > MAX_OWNER:
         allowed = f"UTC, as the name of its owner has more than {MAX_OWNER} bytes"
         raise Invalid([FieldError(field="repeat.timeZone", problem="not allowed", allowed=allowed)])
