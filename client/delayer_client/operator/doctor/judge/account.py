@@ -76,7 +76,7 @@ STRAY: Final = Entry(
     code="url-stray-percent",
     severity=Severity.WARNING,
     area=FUNCTIONS,
-    means="Attempts went to a URL with a `%` that begins no escape. A new one is refused; of a stored one, %25 is sent.",
+    means="Attempts went to a URL with a `%` that begins no escape. A new one is refused; a stored one is sent as %25.",
     do="The log of executor-http-request has the ids. Tell the owners of these schedules: % is written %25.",
     link="operate/operations.md#logs",
 )
