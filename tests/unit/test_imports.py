@@ -121,6 +121,7 @@ ROOMS: dict[str, set[str]] = {
         "core/jobs",
         "core/recurrence",
         "core/series",
+        "core/series/upkeep",
         "core/timing",
         "core/api",
         "core/api/series",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.foreign import LONGEST_MATCHED, Unsafe, check
-from delayer.core.api.field_errors import errors_of, validator_of
+from delayer.core.api.field_errors import action_validator_of, errors_of, validator_of
 from delayer.core.api.json_body import parse
 
 A_RED_ONE = {"properties": {"is": {"const": "red"}}, "required": ["is"]}
@@ -88,6 +88,26 @@ def test_a_secret_is_not_shown(field: Any) -> None:
 )
 def test_a_multiple_is_one_in_decimal_digits(step: float, text: str, is_one: bool) -> None:
     assert (errors({"multipleOf": step}, parse(text.encode())) == []) == is_one
+
+
+@pytest.mark.parametrize(
+    ("text", "of_a_payload", "of_an_action"),
+    [
+        ("1e25", True, False),
+        ("1e999999999", True, False),
+        ("-0.0", True, False),
+        ("13.0", True, True),
+        ("9" * 30, True, True),
+        ("1.5", False, False),
+        ("1e-999999", False, False),
+        ("true", False, False),
+    ],
+)
+def test_an_integer_of_a_payload_need_not_be_written_out(text: str, of_a_payload: bool, of_an_action: bool) -> None:
+    """The class of an action reads 1e25 as a float: it is refused at the door, or each attempt would fail."""
+    schema, value = json.dumps({"type": "integer"}), parse(text.encode())
+    assert ([*errors_of(validator_of(schema), value)] == []) == of_a_payload
+    assert ([*errors_of(action_validator_of(schema), value)] == []) == of_an_action
 
 
 def test_a_secret_within_a_wrong_value_is_not_shown_either() -> None:

@@ -6,14 +6,16 @@ from typing import Final, Protocol
 from attrs import asdict, evolve, frozen
 
 from delayer.core.api.cancellation import MayBeRunning, decide_cancel, decide_replace
+from delayer.core.api.request import FieldError, Invalid
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule import MAX_OWNER, Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.command import Replace, decide_patch, patched
 from delayer.core.series.rules import new_times
-from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, SeriesDefinition
+from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step, moved_to, offset_of
+from delayer.core.series.upkeep.rounds import is_zoned
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.observer import Observer
@@ -85,8 +87,8 @@ class ChangeSeries:
     def __call__(self, owner: str, series: str, change: Change, by: str = "", known: Known = NO_KEY) -> ChangeAnswer:
         """`by` is the caller, if not the owner; `known` is what was known of its idempotency key, if no answer.
 
-        Raises what `change` raises, NotAllowed, OverQuota, and Unavailable: it may be changed, and the call is to be
-        repeated.
+        Raises what `change` raises, Invalid, NotAllowed, OverQuota, and Unavailable: it may be changed, and the call is
+        to be repeated.
         """
         return self.once.settled(known, lambda: self._rounds(owner, series, change, by or owner, known), SeriesChanged)
 
@@ -111,6 +113,7 @@ class ChangeSeries:
         """None: it must be read again."""
         cursor, old, now = stored.cursor, stored.definition, self.clock.now()
         new = self._new(old, change(old))
+        _check_owner(cursor, old, new)
         if new.definition.action != old.definition.action:
             self.naming(cursor.owner, new.definition)
         row = self.ledger.read(cursor.current) if cursor.current else None
@@ -197,3 +200,12 @@ def _end(cursor: Cursor, row: LedgerRow | None, put: Schedule | None, now: Milli
     if isinstance(verdict, MayBeRunning):
         return MayStillRun(cursor=cursor, schedules=(current,), wait=verdict.wait)
     return verdict if isinstance(verdict, LedgerChange) else None
+
+
+def _check_owner(cursor: Cursor, old: SeriesDefinition, new: SeriesDefinition) -> None:
+    """Raises Invalid for a zone that a series gets anew, if its owner's name is too long for that list (ADR 0147)."""
+    alive = evolve(cursor, state=SeriesState.ACTIVE)  # a change may revive it
+    is_new = is_zoned(alive, new) and not is_zoned(alive, old)
+    if is_new and len(cursor.owner.encode("utf-8", "surrogatepass")) > MAX_OWNER:
+        allowed = f"UTC, as the name of its owner has more than {MAX_OWNER} bytes"
+        raise Invalid([FieldError(field="repeat.timeZone", problem="not allowed", allowed=allowed)])

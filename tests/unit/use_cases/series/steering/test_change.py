@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 
 from delayer.core.api.cancellation import decide_replace
+from delayer.core.api.request import Invalid
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.recurrence.rule import parse_rule
@@ -19,6 +20,7 @@ from delayer.core.series.series import changed as with_changes
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Cancelled
+from delayer.use_cases.series.begin import SeriesCreated
 from delayer.use_cases.series.halt import ROUNDS
 from delayer.use_cases.series.steering.change import Change, SeriesChanged
 from delayer.use_cases.series.steering.resume import Resumed
@@ -26,7 +28,7 @@ from delayer.use_cases.series.step import occurrence
 from delayer.wiring import use_cases
 from tests.samples import OWNER, a_claim
 from tests.unit.use_cases.series.steering.stage import ID, MINUTELY, Stage
-from tests.world import START
+from tests.world import START, World
 
 
 def new_payload(definition: SeriesDefinition) -> SeriesDefinition:
@@ -131,6 +133,24 @@ def test_a_new_rule_begins_at_once() -> None:
     assert (answer.number, answer.put.point_in_time) == (1, START + 5 * MINUTE)
     stage.run_until(START + 5 * MINUTE + SECOND)
     assert stage.fired == [(1, START + 5 * MINUTE, "old")]
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_an_owner_of_a_longer_name_changes_all_but_the_zone(is_over: bool) -> None:
+    """The key of the list of series with a zone has no room for it: the answer would be 503, however often."""
+    world, owner = World(), "\u20ac" * 331
+    body = json.dumps({"repeat": {"every": "PT1H"}, "action": {"type": "http-request", "url": "http://x/"}})
+    created = world.create_series(body.encode(), owner)
+    assert isinstance(created, SeriesCreated)
+    where = owner, created.series
+    if is_over:
+        world.series.cursors_of[where] = evolve(world.series.cursors_of[where], state=SeriesState.ENDED, current="")
+    daily = {"cron": "0 9 * * *", "timeZone": "Europe/Berlin"}
+    with pytest.raises(Invalid) as refused:
+        world.change_series(*where, to_rule(daily))
+    [error] = refused.value.errors
+    assert (error.field, error.allowed) == ("repeat.timeZone", "UTC, as the name of its owner has more than 991 bytes")
+    assert isinstance(world.change_series(*where, to_rule({"every": "PT2H"})), SeriesChanged)
 
 
 def test_what_is_done_about_missed_times_is_no_new_rule() -> None:
