@@ -88,7 +88,7 @@ class SeriesChange:
             repeat = {**msgspec.json.decode(series.repeat), **repeat}
         errors: list[FieldError] = []
         rule = rule_in({"repeat": repeat} if "repeat" in self.document else {}, self.now, errors)
-        if rule is not None and not stands(series, repeat):
+        if rule is not None and not stands(series, repeat or {}):
             errors += new_rule_errors(rule)
         if errors:
             raise Invalid(errors)
