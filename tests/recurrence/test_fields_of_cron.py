@@ -192,6 +192,7 @@ def spelled(draw: st.DrawFn, least: int, most: int, names: tuple[str, ...] = ())
 @settings(max_examples=40)
 @given(st.tuples(spelled(0, 59), spelled(0, 23), spelled(1, 31), spelled(1, 12, MONTHS), spelled(0, 6, DAYS)))
 def test_two_spellings_have_the_same_rhythm(parts: tuple[tuple[str, str], ...]) -> None:
+    """It takes some seconds: each rule is asked for every day of each kind of month."""
     spellings = [" ".join(found) for found in zip(*parts, strict=True)]
     with suppress(BadRule):  # a day that no month has
         assert rhythm(spellings[0]) == rhythm(spellings[1])
