@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from delayer.core.recurrence.describe import description
-from delayer.core.recurrence.rule import parse_rule
+from delayer.core.recurrence.rule import document_of, parse_rule
 from delayer.core.recurrence.terms import BadRule
 from delayer.core.recurrence.times import times
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant, parse_instant
@@ -192,6 +192,7 @@ def spelled(draw: st.DrawFn, least: int, most: int, names: tuple[str, ...] = ())
 @settings(max_examples=40)
 @given(st.tuples(spelled(0, 59), spelled(0, 23), spelled(1, 31), spelled(1, 12, MONTHS), spelled(0, 6, DAYS)))
 def test_two_spellings_have_the_same_rhythm(parts: tuple[tuple[str, str], ...]) -> None:
+    """It takes some seconds: each rule is asked for every day of each kind of month."""
     spellings = [" ".join(found) for found in zip(*parts, strict=True)]
     with suppress(BadRule):  # a day that no month has
         assert rhythm(spellings[0]) == rhythm(spellings[1])
@@ -211,6 +212,19 @@ def test_two_spellings_have_the_same_rhythm(parts: tuple[tuple[str, str], ...]) 
 )
 def test_what_only_looks_alike_has_another_rhythm(one: str, other: str) -> None:
     assert rhythm(one) != rhythm(other)
+
+
+@pytest.mark.parametrize("weekdays", ["0-7/7", "0,7", "SUN,7", "7,00", "SUN"])
+def test_sunday_is_said_once(weekdays: str) -> None:
+    rule = parse_rule({"cron": f"0 9 * * {weekdays}"}, NOW)
+    assert description(rule) == "every Sunday at 09:00, UTC"
+    assert between(f"0 9 * * {weekdays}", datetime(2026, 11, 22, tzinfo=UTC), 14 * MINUTES_OF_A_DAY) == naive(
+        "0 9 * * SUN", datetime(2026, 11, 22, tzinfo=UTC), 14 * MINUTES_OF_A_DAY
+    )
+
+
+def test_what_is_stored_for_a_step_over_the_week_names_sunday_once() -> None:
+    assert document_of(parse_rule({"cron": "0 9 * * 0-7/7"}, NOW))["cron"] == "0 9 * * 0"
 
 
 def test_rules_with_the_same_words_have_the_same_times() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from delayer_client.cli.showing.words import relative
+from delayer_client.states import WORDS
 from delayer_client.testing import Answer
 from tests.client.cli.conftest import HOOK, Cli
 
@@ -189,6 +190,13 @@ def test_an_id_counts_before_a_name_that_is_written_like_it(delayer: Cli) -> Non
     assert delayer("get", first, "--json").objects[0]["scheduleId"] == first
     assert delayer("get", "--name", first, "--json").objects[0]["scheduleId"] == second
     assert delayer("get", first, "--name", first).status == 2
+
+
+def test_a_word_that_is_no_state_is_answered_with_those_that_are(delayer: Cli) -> None:
+    assert delayer("list", "--state", "retrying").status == 0
+    done = delayer("list", "--state", "foo")
+    assert done.status == 2
+    assert all(word in done.err for word in WORDS), done.err
 
 
 def test_what_is_no_name_is_not_found(delayer: Cli) -> None:

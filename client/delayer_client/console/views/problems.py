@@ -45,7 +45,7 @@ def said_of(error: Exception, url: str, *, is_local: bool) -> Said:
         return evolve(ONLY_GROUPS, detail=str(error))
     for kind, said in SAID.items():
         if isinstance(error, kind):
-            return evolve(said, detail=str(error))
+            return said if kind is NotFound else evolve(said, detail=str(error))  # a 404 names the paths of the API
     if isinstance(error, Refused):
         return Said(status=error.status, title="The call was refused", advice=str(error))
     return Said(status=500, title="Something went wrong", advice=str(error))

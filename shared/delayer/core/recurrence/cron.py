@@ -181,7 +181,7 @@ class Cron:
                 day += 1
 
     def matches(self, day: date) -> bool:
-        """Whether it has times on this day, by the fields of the day, the month and the week."""
+        """Whether a day is one of its days, in whichever month."""
         simulator = _simulator(self.fields)
         in_month = self.has_days and simulator.match_dom(day)
         in_month = in_month or any(_nearest_weekday(day.year, day.month, one) == day.day for one in self.nearest)
@@ -235,7 +235,18 @@ def cron_of(text: str, parts: list[str], years: frozenset[int] = frozenset()) ->
 def _read(field: Field, part: str) -> str:
     """A field as cronsim reads it right. What is wrong stays as it is."""
     terms = ",".join(_read_term(field, term) for term in part.split(",")).split(",")
-    return ",".join(dict.fromkeys(terms))
+    first_of: dict[int | str, str] = {}
+    for one in terms:
+        first_of.setdefault(_value(field, one), one)
+    return ",".join(first_of.values())
+
+
+def _value(field: Field, term: str) -> int | str:
+    """Of one number, what it stands for: Sunday is 0 and 7. All else is itself."""
+    try:
+        return field.number(term) % 7 if field is DAYS_OF_WEEK else field.number(term)
+    except ValueError:
+        return term
 
 
 def _read_term(field: Field, term: str) -> str:

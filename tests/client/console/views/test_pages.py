@@ -272,7 +272,9 @@ def test_an_owner_can_be_chosen_on_one_machine_only(url: str, credentials: Any, 
 
 def test_what_is_not_there_is_said_in_words() -> None:
     with console() as world:
-        assert "There is no such thing here" in world.page("/schedules/none", 404)
+        page = world.page("/schedules/none", 404)
+        assert "There is no such thing here" in page
+        assert "by-name" not in page, "the paths are those of the API"
         assert "There is no such page" in world.page("/none", 404)
 
 

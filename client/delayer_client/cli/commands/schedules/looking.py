@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from delayer_client.cli.options import command
+from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.reading.identified import SCHEDULE, by_id_or_name
 from delayer_client.cli.showing import schedules
 from delayer_client.cli.showing.words import number
@@ -20,6 +21,13 @@ SHOWN = 50  # of a list, for people
 def states(incomplete: str) -> list[str]:
     """For completion."""
     return [state for state in WORDS if state.startswith(incomplete)]
+
+
+def state_of(said: str | None) -> str | None:
+    """By which the API lists them. Raises NotRead: the API would not name `retrying`."""
+    if said is not None and said not in WORDS:
+        raise NotRead(f"--state {said!r}: it is one of {', '.join(WORDS)}.")
+    return asked_as(said)
 
 
 Id = Annotated[str | None, typer.Argument(metavar="ID", help="Its id, or its name.", show_default=False)]
@@ -67,7 +75,7 @@ def add(app: typer.Typer) -> None:
         begin, end = (session.moment(one) if one else None for one in (since, until))
         wanted = limit or (None if session.as_json else SHOWN)
         page = min(wanted + 1, 100) if wanted else 100
-        found = session.delayer.list(group=group, state=asked_as(state), since=begin, until=end, page_size=page)
+        found = session.delayer.list(group=group, state=state_of(state), since=begin, until=end, page_size=page)
         found = (one for one in found if fits(one, state))
         if session.as_json:
             session.output.objects(islice(found, wanted))

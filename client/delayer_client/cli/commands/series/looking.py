@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from delayer_client.cli.commands.schedules.looking import SHOWN
+from delayer_client.cli.commands.schedules.looking import SHOWN, state_of
 from delayer_client.cli.commands.schedules.looking import states as states_of_schedules
 from delayer_client.cli.commands.series import app, rule
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.identified import SERIES, acting, by_id_or_name
 from delayer_client.cli.showing import schedules, series
-from delayer_client.states import asked_as, fits
+from delayer_client.states import fits
 
 if TYPE_CHECKING:
     from delayer_client.api.models import Times
@@ -102,7 +102,7 @@ def occurrences(
     """List the occurrences of a series, the latest first."""
     wanted = limit or (None if session.as_json else SHOWN)
     which = by_id_or_name(SERIES, series_id, name, session.delayer.series.get, session.delayer.series.get_named).id
-    listed = session.delayer.series.occurrences(which, state=asked_as(state))
+    listed = session.delayer.series.occurrences(which, state=state_of(state))
     found = islice((one for one in listed if fits(one, state)), wanted)
     if session.as_json:
         session.output.objects(found)
