@@ -22,7 +22,7 @@ from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.ports.queue import Outgoing
 from tests.simulation.engine.kernel import Invocation, current
 from tests.simulation.oracle.decisions import Decisions
-from tests.simulation.oracle.flow_watch import LONGEST_WAIT, FlowWatch
+from tests.simulation.oracle.flow_watch import FlowWatch
 from tests.simulation.oracle.invariant import ALLOWED, Broken, Invariant
 from tests.simulation.oracle.journal.histories import untrue
 from tests.simulation.oracle.keys import Keys
@@ -366,8 +366,6 @@ class Watch:
         if counted >= policy.attempts:
             return True
         delay = max([policy.delay_after(max(counted, 1)), *(one.asked or 0 for one in last)])
-        if any(one.may_probe for one in last):
-            delay = max(delay, LONGEST_WAIT // SECOND)
         return last[-1].at + delay * SECOND + SLACK > tries[0].at + policy.age
 
     def _check_probe(self, name: str, old: LedgerRow, row: LedgerRow, made: Sequence[Try]) -> bool:
