@@ -36,6 +36,7 @@ class Kind:
 
 SCHEDULE: Final = Kind("schedule", re.compile(r"[0-9a-v]{47}"))
 SERIES: Final = Kind("series", re.compile(r"[0-9a-f]{32}"))
+NO_SUCH: Final = "urn:delayer:problem:not-found"
 
 
 def by_id_or_name(
@@ -93,7 +94,9 @@ def acting(
 
 
 def _said(error: "NotFound", sentence: str) -> "NotFound":
-    """What the API says names its paths."""
+    """What the API says names its paths. Who else answers 404 is quoted."""
     from msgspec.structs import replace
 
+    if error.problem.type != NO_SUCH:
+        return error
     return type(error)(replace(error.problem, detail=sentence), error.retry_after, error.may_be_applied)
