@@ -10,6 +10,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from delayer.core.flow.block import Block, opened_again
+from delayer.core.flow.health import IN_A_ROW
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 
 FIRST_PACE: Final = 1_000_000  # microseconds from one attempt to the next
@@ -34,12 +35,18 @@ class Seen:
     since: Millis = 0  # of the circuit
     answers: int = 0
     outages: int = 0
+    in_a_row: int = 0  # outages, since its last answer
 
     def after(self, block: Block, *, is_outage: bool) -> "Seen":
         """And of one attempt more."""
         same = (self.revision, self.since) == (block.revision, block.since)
         before = self if same else Seen(revision=block.revision, since=block.since)
-        return evolve(before, answers=before.answers + (not is_outage), outages=before.outages + is_outage)
+        return evolve(
+            before,
+            answers=before.answers + (not is_outage),
+            outages=before.outages + is_outage,
+            in_a_row=before.in_a_row + 1 if is_outage else 0,
+        )
 
 
 def coming_back(circuit: Block, now: Millis) -> Block:
@@ -59,11 +66,21 @@ def coming_back(circuit: Block, now: Millis) -> Block:
 def after_attempt(block: Block, seen: Seen, now: Millis, reason: str, *, is_outage: bool) -> Block | None:
     """The row of a comeback after an attempt, of which `seen` knows; None if it needs no row any more.
 
-    The same row if nothing is to be written. Some failures among many answers say nothing about the target.
+    The same row if nothing is to be written. Some failures among many answers say nothing about the target: the pace
+    changes once in a step at most, by what most attempts of that step say. Only what looks dead opens the circuit at
+    once, as without a comeback.
     """
-    if not is_outage:
-        return faster(block, now)
-    return slower(block, now, reason) if seen.outages > seen.answers else block
+    if seen.in_a_row >= looks_dead_after(block):
+        return opened_again(block, now, reason)
+    if is_outage:
+        return slower(block, now, reason) if now >= block.until and seen.outages > seen.answers else block
+    return faster(block, now) if seen.answers >= seen.outages else block
+
+
+def looks_dead_after(block: Block) -> int:
+    """How many outages in a row open the circuit at once: the faster the pace, the more come by chance."""
+    doubled = max((FIRST_PACE // block.every).bit_length() - 1, 0)
+    return IN_A_ROW + 2 * doubled
 
 
 def faster(block: Block, now: Millis) -> Block | None:

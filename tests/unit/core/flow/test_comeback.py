@@ -1,5 +1,7 @@
 """What has waited for a target comes back oldest first, at a pace that grows, and falls when the target fails."""
 
+import random
+
 import pytest
 from attrs import evolve
 from hypothesis import given
@@ -21,6 +23,7 @@ from delayer.core.flow.comeback import (
     slower,
 )
 from delayer.core.flow.gate import SHORTEST_WAIT, Probe, Wait, decide_gate
+from delayer.core.flow.health import IN_A_ROW
 from delayer.core.flow.party import Party
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from tests.samples import NOW
@@ -72,13 +75,52 @@ def test_each_failure_halves_it_and_below_one_in_four_seconds_the_circuit_opens_
 
 
 def test_some_failures_among_many_answers_change_nothing() -> None:
-    """Seen from the last change of the row on."""
+    """Seen from the last change of the row on, and once in a step."""
     seen = Seen()
     for is_outage, changes in ((False, False), (True, False), (True, True)):
         seen = seen.after(BACK, is_outage=is_outage)
-        assert (after_attempt(BACK, seen, ANSWERED_AT, "", is_outage=is_outage) != BACK) is changes
+        assert after_attempt(BACK, seen, BACK.until - 1, "", is_outage=is_outage) == BACK, "the step is not over"
+        assert (after_attempt(BACK, seen, BACK.until, "", is_outage=is_outage) != BACK) is (changes or not is_outage)
+    assert after_attempt(BACK, seen, BACK.until, "", is_outage=False) == BACK, "most have failed"
     other = evolve(BACK, revision=BACK.revision + 1)
-    assert seen.after(other, is_outage=True) == Seen(revision=other.revision, since=other.since, outages=1)
+    after = seen.after(other, is_outage=True)
+    assert after == Seen(revision=other.revision, since=other.since, outages=1, in_a_row=1)
+
+
+def test_what_is_dead_opens_the_circuit_at_once() -> None:
+    seen = Seen()
+    for _ in range(IN_A_ROW - 1):
+        seen = seen.after(BACK, is_outage=True)
+        assert after_attempt(BACK, seen, ANSWERED_AT, "", is_outage=True) == BACK
+    opened = after_attempt(BACK, seen.after(BACK, is_outage=True), ANSWERED_AT, "HTTP 503", is_outage=True)
+    assert opened
+    assert not opened.is_comeback
+
+
+def played(share: float, environments: int, seed: int) -> tuple[str, Millis]:
+    """What becomes of a comeback whose attempts fail independently of each other, and after how long."""
+    draws, now, block = random.Random(seed), ANSWERED_AT, BACK
+    seen = [Seen()] * environments
+    for _ in range(20_000):
+        now += max(block.every // 1000, 1)
+        one, is_outage = draws.randrange(environments), draws.random() < share
+        seen[one] = seen[one].after(block, is_outage=is_outage)
+        after = after_attempt(block, seen[one], now, "HTTP 503", is_outage=is_outage)
+        if after is None:
+            return "closed", now - ANSWERED_AT
+        if not after.is_comeback:
+            return "open", now - ANSWERED_AT
+        block = after
+    return "neither", now - ANSWERED_AT
+
+
+@pytest.mark.parametrize("environments", [1, 5, 20])
+def test_a_target_that_fails_now_and_then_ends_its_comeback(environments: int) -> None:
+    """With one failure in five it is back in minutes in at least 18 of 20 comebacks; one that is dead in none."""
+    found = [played(0.2, environments, seed) for seed in range(20)]
+    assert [end for end, _ in found].count("closed") >= 18
+    assert max(took for end, took in found if end == "closed") <= 10 * MINUTE
+    assert {played(1.0, environments, seed)[0] for seed in range(5)} == {"open"}
 
 
 def test_a_comeback_of_which_nothing_is_heard_any_more_is_over() -> None:

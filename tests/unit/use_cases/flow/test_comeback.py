@@ -10,6 +10,7 @@ from attrs import define, evolve, field
 from delayer.core.firing.executing import Done, Made, Result, Retry, carried, made_of
 from delayer.core.flow.block import Block, Kind, opened, probing
 from delayer.core.flow.comeback import FASTEST_PACE, FIRST_PACE, STEP, coming_back
+from delayer.core.flow.health import IN_A_ROW
 from delayer.core.flow.party import Party
 from delayer.core.flow.waiting import waiting_for
 from delayer.core.history.events import of_row
@@ -236,13 +237,14 @@ def test_an_answer_after_a_step_makes_it_faster_and_the_last_step_closes_the_cir
 
 def test_failures_make_it_slower_and_open_it_again_and_count() -> None:
     """It was known to answer. So these are attempts like any other: else what always fails would hold up the others."""
-    world = world_with(BACK, answers=(OUTAGE,) * 3)
+    world = world_with(evolve(BACK, until=NOW), answers=(OUTAGE,) * 9)
     attempted(world, 1)
     assert circuit(world).every == 2 * FIRST_PACE
     row = world.ledger.read(an_executor_message(NOW - 2 * HOUR, randomness=(1).to_bytes(8, "big")).schedule.id)
     assert row
     assert (row.attempt, row.probes) == (2, 0)
-    attempted(world, 1)
+    attempted(world, IN_A_ROW - 1)
+    assert circuit(world).is_comeback, "the step is not over"
     attempted(world, 1)
     assert not circuit(world).is_comeback
     assert circuit(world).pauses == BACK.pauses + 1
