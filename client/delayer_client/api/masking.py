@@ -64,8 +64,10 @@ def shown(name: str, value: Any) -> Any:
 
 def is_sensitive(header: str) -> bool:
     """Whether the value of this header may be a secret."""
-    plain = header.lower()
-    return bool(_PART.search(plain)) or not WORDS.isdisjoint(_WORD.findall(plain))
+    plain = header.casefold()
+    words = set(_WORD.findall(plain))
+    words |= {one.lstrip("0123456789") for one in words}  # 2fa, and the pass of db1pass
+    return bool(_PART.search(plain)) or not WORDS.isdisjoint(words)
 
 
 def described(kind: str, fields: Mapping[str, Any]) -> str:

@@ -62,7 +62,8 @@ class Block:
             case Kind.SUSPENSION | Kind.LIMIT:
                 return 0
             case Kind.CIRCUIT:
-                return max(self.until, self.probe_until) + FORGOTTEN_AFTER
+                after = 2 * COMEBACK_FORGOTTEN_AFTER if self.is_comeback else FORGOTTEN_AFTER
+                return max(self.until, self.probe_until) + after
             case Kind.CROWD:
                 return self.until + CROWD_FORGOTTEN_AFTER
 

@@ -61,20 +61,21 @@ class _Markup:
 
 
 _NAME: Final = r"(?P<tag>[A-Za-z_][\w.:-]*+)"
+# What begins in one way of writing may end in another: a template has escaped a part of it.
+_CLOSES: Final = r"(?:>|&gt;|\\u003[eE]|\Z)"
+_END: Final = re.compile(rf"(?:<|&lt;|\\u003[cC])\\?/{_NAME}\s{{0,8}}+(?:>|&gt;|\\u003[eE])")
 _MARKUPS: Final = (
     _Markup(
-        tag=re.compile(rf"<{_NAME}(?P<attributes>\s[^<>]*+)?(?P<closed>/?)(?:>|\Z)"),
-        end=re.compile(rf"<\\?/{_NAME}\s{{0,8}}+>"),
+        tag=re.compile(rf"<{_NAME}(?P<attributes>\s[^<>]*+)?(?P<closed>/?){_CLOSES}"),
+        end=_END,
     ),
     _Markup(
-        tag=re.compile(rf"&lt;{_NAME}(?P<attributes>\s(?:[^<>&]|&(?![lg]t;))*+)?(?P<closed>/?)(?:&gt;|\Z)"),
-        end=re.compile(rf"&lt;\\?/{_NAME}\s{{0,8}}+&gt;"),
+        tag=re.compile(rf"&lt;{_NAME}(?P<attributes>\s(?:[^<>&]|&(?![lg]t;))*+)?(?P<closed>/?){_CLOSES}"),
+        end=_END,
     ),
     _Markup(
-        tag=re.compile(
-            rf"\\u003[cC]{_NAME}(?P<attributes>\s(?:[^<>\\]|\\(?!u003[cCeE]))*+)?(?P<closed>/?)(?:\\u003[eE]|\Z)"
-        ),
-        end=re.compile(rf"\\u003[cC]\\?/{_NAME}\s{{0,8}}+\\u003[eE]"),
+        tag=re.compile(rf"\\u003[cC]{_NAME}(?P<attributes>\s(?:[^<>\\]|\\(?!u003[cCeE]))*+)?(?P<closed>/?){_CLOSES}"),
+        end=_END,
     ),
 )
 

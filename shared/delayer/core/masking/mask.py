@@ -144,10 +144,11 @@ def masked_value(name: str, value: Any, secrets: Schema | None = None) -> Any:
 
 def is_sensitive(name: str) -> bool:
     """Whether what stands under this name may be a secret."""
-    plain = name.lower()
+    plain = name.casefold()
     if _SENSITIVE.search(plain):
         return True
-    return not WORDS.isdisjoint(_RUNS.findall(plain)) or any(one.lower() in WORDS for one in _HUMPS.findall(name))
+    words = {*_RUNS.findall(plain), *(one.lower() for one in _HUMPS.findall(name))}
+    return not WORDS.isdisjoint(words | {one.lstrip("0123456789") for one in words})  # 2fa, and the pass of db1pass
 
 
 def masked_free_text(text: str) -> str:

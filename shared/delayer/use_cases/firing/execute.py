@@ -274,10 +274,11 @@ class Execute:
             if not self.has_time():
                 raise NotAttempted("no time left for an attempt")
             refused = self.permit(message)
+            # It may be a read, which a turn and a seat have no time for.
+            is_probe = self.breaker.gate.is_probe(message.schedule, message.nonce)
             if refused is None:
                 self.seating.begin(message)
                 self.limits.begin(message)
-            is_probe = self.breaker.gate.is_probe(message.schedule, message.nonce)
             lateness = executing.lateness(message, self.clock.now())
             with self.ledger.attempting(), self.slots.kept_waiting():
                 result = refused or self.reach(message)
@@ -290,7 +291,8 @@ class Execute:
             self._measure(message.schedule, lateness)
         self.breaker.made(message, made.result)
         try:
-            return self.record(self._until_next_probe(made), row)
+            made = self._until_next_probe(made)
+            return self.record(made, row)
         except Exception as error:  # noqa: BLE001 - whatever it is, the attempt was made, and must not be made again
             self.observer.warn("the outcome could not be written", message.schedule.id, error=repr(error))
             return self.carry(made)

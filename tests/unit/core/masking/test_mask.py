@@ -1,6 +1,7 @@
 """What is shown of a definition holds no secret, and everything else of it."""
 
 import json
+import re
 import time
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from delayer.core.masking.mask import (
     MASK,
     NOT_JSON,
+    is_sensitive,
     masked,
     masked_action,
     masked_text,
@@ -253,3 +255,23 @@ def test_of_a_text_with_a_name_twice_nothing_is_shown() -> None:
     """Only the last of the two would be masked."""
     assert masked_text(f'{{"password": "{SECRET}", "password": null}}') == NOT_JSON
     assert SECRET not in masked_text(json.dumps({"body": f'{{"password": "{SECRET}", "password": null}}'}))
+
+
+BEFORE = re.compile(  # what was taken for a secret before the list became longer
+    "auth|cookie|key|token|secret|passw|pwd|credential|signature|session|bearer|jwt"
+    "|(?<![a-z])(?:sig|pass|pin|otp)(?![a-z])",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize(
+    "name", ["db1pass", "smtp2pass", "user1Pass", "DB1PASS", "2pass", "v2sig", "X-V4Sig", "\u017fecret"]
+)
+def test_a_digit_before_a_word_hides_nothing(name: str) -> None:
+    assert BEFORE.search(name)
+    assert is_sensitive(name)
+
+
+@given(st.text("abgipstowkeyPASigOT0129-_. ", max_size=12))
+def test_what_was_taken_for_a_secret_before_still_is(name: str) -> None:
+    assert is_sensitive(name) or not BEFORE.search(name)
