@@ -103,7 +103,9 @@ class OperateFlow:
         blocks = _sorted(rows.blocks)
         return {
             "suspensions": [shown(block, now) for block in blocks if block.kind is Kind.SUSPENSION],
-            "circuits": [shown(block, now) for block in blocks if block.kind is Kind.CIRCUIT],
+            "circuits": [
+                shown(block, now) for block in blocks if block.kind is Kind.CIRCUIT and not block.is_over(now)
+            ],
             "limits": self.limits.list(blocks),
             "malformed": sorted(rows.malformed),
             "delayerQueue": {"ready": self.delayer_queue.visible(), "delayed": self.delayer_queue.delayed()},

@@ -7,6 +7,7 @@ import pytest
 from attrs import define, evolve
 
 from delayer.core.flow.block import Block, opened, probing, suspended
+from delayer.core.flow.comeback import coming_back
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.schedule.instants import MINUTE, SECOND, format_instant
 from delayer.fakes import MemoryBlocks
@@ -266,3 +267,15 @@ def test_what_can_be_read_is_not_discarded() -> None:
     world = world_with(block := suspended(BOTH, START, "it floods", ""))
     assert refused(world, command="discard", block=block.key) == f"{block.key} can be read: release it, or close it"
     assert world.blocks.rows(latest=True).blocks == (block,)
+
+
+def test_a_comeback_is_shown_until_it_is_over() -> None:
+    """Nothing was heard of it for five minutes; its row stays for a day."""
+    party = Party(owner="ann", target="http-request a.example")
+    world = World()
+    back = coming_back(opened(party, START - MINUTE, "HTTP 503"), world.clock.now())
+    world.blocks.stored[back.key] = back
+    [shown] = done(world, command="list")["circuits"]
+    assert shown["state"] == "coming back"
+    world.clock.move(6 * MINUTE)
+    assert done(world, command="list")["circuits"] == []
