@@ -83,7 +83,7 @@ def test_another_text_is_refused_wherever_it_is_to_stand(stored: dict[str, Any])
         assert [(error.field, error.problem) for error in caught.value.errors] == [REASON]
 
 
-def test_with_other_faults_it_is_told_as_well() -> None:
+def test_with_other_faults_it_is_named_as_well() -> None:
     with pytest.raises(Invalid) as caught:
         put(SUNDAYS, overlap="twice")
     assert [error.field for error in caught.value.errors] == ["overlap", "repeat.cron"]
