@@ -207,7 +207,7 @@ def test_what_is_no_name_is_not_found(delayer: Cli) -> None:
     assert (done.status, done.err) == (3, 'There is no schedule with the name "nix". (404)\n')
 
 
-def test_what_is_wrong_with_a_move_is_told_however_it_is_named(delayer: Cli) -> None:
+def test_what_is_wrong_with_a_move_is_answered_however_it_is_named(delayer: Cli) -> None:
     made = delayer.scheduled("--in", "1h", "--name", "trial")
     for which in ((made,), ("trial",), ("--name", "trial")):
         done = delayer("move", *which, "--in", "9999d")

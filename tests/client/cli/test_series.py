@@ -112,7 +112,7 @@ def test_one_is_found_by_its_name_wherever_an_id_is_taken(delayer: Cli) -> None:
     assert delayer("series", "get", "nobody").status == 3
 
 
-def test_what_is_wrong_with_a_change_is_told_however_it_is_named(delayer: Cli) -> None:
+def test_what_is_wrong_with_a_change_is_answered_however_it_is_named(delayer: Cli) -> None:
     made = delayer("series", "create", "1h", "http", HOOK, "--name", "report", "--json").objects[0]["seriesId"]
     for which in ((made,), ("report",), ("--name", "report")):
         for rule in (("--rule", "0 9 * * FRI-MON", "--time-zone", "UTC"), ("--action", '{"type": "http-request"}')):

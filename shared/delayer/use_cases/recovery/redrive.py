@@ -37,7 +37,7 @@ NO_SCHEDULE: Final = "no schedule can be read from it: show it, POST the schedul
 
 Report = tuple[dict[str, Any], LedgerRow | None]  # what came of a schedule; its row, if that is to be settled
 OPERATOR: Final = "an operator"
-STREAM_NAMES: Final = ("Keys",)  # in a stream record: no key of anybody's
+OUR_NAMES: Final = ("Keys", "nonce")  # of a stream record and of our messages: no secrets of anybody
 
 
 class StoreOfRedrive(ReadsDeadLetters, DeletesDeadLetters, Protocol):
@@ -81,7 +81,7 @@ class Redrive:
     def show(self, key: str) -> dict[str, Any]:
         """One dead letter, with its body, whose secrets are masked (ADR 0067)."""
         content = self._content(key)
-        return _shown(key, content) | {"body": masked_text(_body(content), STREAM_NAMES)}
+        return _shown(key, content) | {"body": masked_text(_body(content), OUR_NAMES)}
 
     def redrive(self, key: str) -> dict[str, Any]:
         """Opens the ledger again and lets the schedule go on: it fires at its time, at once if it is overdue.
