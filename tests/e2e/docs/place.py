@@ -41,7 +41,7 @@ class Place:
         for shown, here in (
             ("localhost:8080", f"localhost:{self.stack.port}"),
             ("127.0.0.1:8081", f"127.0.0.1:{self.stack.aws_port}"),
-            ("http://127.0.0.1:8082", self.receiver.url),
+            ("127.0.0.1:8082", self.receiver.url.removeprefix("http://")),
             (".local/8080", f".local/{self.stack.port}"),
         ):
             text = text.replace(shown, here)
