@@ -52,5 +52,12 @@ def users(words: frozenset[str], folders: tuple[Path, ...]) -> dict[str, list[st
     found: dict[str, list[str]] = {word: [] for word in sorted(words)}
     for path in (path for folder in folders for path in sorted(folder.rglob("*.py"))):
         for word in set(re.findall(r'"(\w+)"', path.read_text(encoding="utf-8"))) & words:
-            found[word].append(path.relative_to(ROOT / "shared").with_suffix("").as_posix().replace("/", "."))
+            found[word].append(_module_of(path))
     return found
+
+
+def _module_of(path: Path) -> str:
+    """Of the layer as it is imported; of a function by its path."""
+    if path.is_relative_to(ROOT / "functions"):
+        return path.relative_to(ROOT).as_posix()
+    return path.relative_to(ROOT / "shared").with_suffix("").as_posix().replace("/", ".")

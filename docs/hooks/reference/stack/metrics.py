@@ -19,8 +19,9 @@ def described() -> dict[str, tuple[str, str]]:
 
 @cache
 def counted_in() -> dict[str, list[str]]:
-    """The modules of the layer that count each."""
-    return users(frozenset(described()), tuple(ROOT / "shared/delayer" / room for room in COUNTING))
+    """The modules of the layer, and the functions, that count each."""
+    rooms = tuple(ROOT / "shared/delayer" / room for room in COUNTING)
+    return users(frozenset(described()), (*rooms, ROOT / "functions"))
 
 
 def metrics() -> str:
