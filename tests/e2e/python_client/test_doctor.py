@@ -334,6 +334,7 @@ def test_what_may_not_be_seen_is_named(stack: EmulatedStack) -> None:
     iam.put_user_policy(UserName="visitor", PolicyName="some", PolicyDocument=json.dumps(allow))
     assert missing() == {
         "dynamodb:GetItem on the control table",
+        "dynamodb:Scan on the registry table",
         "cloudwatch:GetMetricData",
         "cloudwatch:DescribeAlarms",
         "sqs:GetQueueAttributes",
