@@ -7,8 +7,6 @@ ends in all of these, so more is masked rather than less: a line to its end, and
 import re
 from typing import Final
 
-from attrs import frozen
-
 from delayer.core.masking.mask import CONTENTS, LABELS, MASK, is_sensitive, masked_free_text
 
 # No pattern here may go through a text more than once: a target can send any text, and this is done in the time of all
@@ -52,39 +50,22 @@ _CHALLENGE: Final = re.compile(  # several values in one line, named like anythi
 _PEM: Final = re.compile(r"-----BEGIN [^-]{0,40}KEY[^-]{0,40}+-----(?s:.*?)(?:-----END [^-]{0,80}+-----|\Z)")
 
 
-@frozen(kw_only=True)
-class _Markup:
-    """A way of writing the signs `<` and `>`, which stand in no attribute that is written in the same way."""
-
-    tag: re.Pattern[str]
-    end: re.Pattern[str]
-
-
 _NAME: Final = r"(?P<tag>[A-Za-z_][\w.:-]*+)"
-# What begins in one way of writing may end in another: a template has escaped a part of it.
-_CLOSES: Final = r"(?:>|&gt;|\\u003[eE]|\Z)"
+# What begins in one way of writing `<` may end in another: a template has escaped a part of it.
+_CLOSES: Final = r"(?P<closed>/?)(?:>|&gt;|\\u003[eE]|\Z)"
 _END: Final = re.compile(rf"(?:<|&lt;|\\u003[cC])\\?/{_NAME}\s{{0,8}}+(?:>|&gt;|\\u003[eE])")
-_MARKUPS: Final = (
-    _Markup(
-        tag=re.compile(rf"<{_NAME}(?P<attributes>\s[^<>]*+)?(?P<closed>/?){_CLOSES}"),
-        end=_END,
-    ),
-    _Markup(
-        tag=re.compile(rf"&lt;{_NAME}(?P<attributes>\s(?:[^<>&]|&(?![lg]t;))*+)?(?P<closed>/?){_CLOSES}"),
-        end=_END,
-    ),
-    _Markup(
-        tag=re.compile(rf"\\u003[cC]{_NAME}(?P<attributes>\s(?:[^<>\\]|\\(?!u003[cCeE]))*+)?(?P<closed>/?){_CLOSES}"),
-        end=_END,
-    ),
+_TAGS: Final = (  # the sign stands in no attribute that is written in the same way
+    re.compile(rf"<{_NAME}(?P<attributes>\s[^<>]*+)?{_CLOSES}"),
+    re.compile(rf"&lt;{_NAME}(?P<attributes>\s(?:[^<>&]|&(?![lg]t;))*+)?{_CLOSES}"),
+    re.compile(rf"\\u003[cC]{_NAME}(?P<attributes>\s(?:[^<>\\]|\\(?!u003[cCeE]))*+)?{_CLOSES}"),
 )
 
 
 def masked_anyhow(text: str) -> str:
     """The text as it may be shown."""
     shown = _LABELLED.sub(_labelled, _PEM.sub(MASK, text))
-    for markup in _MARKUPS:
-        shown = _tags(shown, markup)
+    for tag in _TAGS:
+        shown = _without_elements(shown, tag)
     shown = _listed(_parts(shown))
     return without_tokens(masked_free_text(_named(_CHALLENGE.sub(MASK, shown))))
 
@@ -201,10 +182,10 @@ def _labelled(found: re.Match[str]) -> str:
     return f"{found['before']}{MASK}" if is_sensitive(found["name"]) else found[0]
 
 
-def _tags(text: str, markup: _Markup) -> str:
+def _without_elements(text: str, tag: re.Pattern[str]) -> str:
     """All that stands in an element that is named like a secret, or that says so itself, and its attributes."""
     shown, at = "", 0
-    while found := markup.tag.search(text, at):
+    while found := tag.search(text, at):
         shown += text[at : found.start()]
         at = found.end()
         attributes = found["attributes"] or ""
@@ -214,12 +195,12 @@ def _tags(text: str, markup: _Markup) -> str:
         shown += found[0].replace(attributes.rstrip("/"), f" {MASK}", 1) if attributes else found[0]
         is_closed = bool(found["closed"]) or attributes.endswith("/")
         if not is_closed and found["tag"].lower() not in _VOID:
-            at = _end_of_element(text, found["tag"].lower(), at, markup)
+            at = _end_of_element(text, found["tag"].lower(), at)
             shown += MASK
     return shown + text[at:]
 
 
-def _end_of_element(text: str, tag: str, at: int, markup: _Markup) -> int:
+def _end_of_element(text: str, tag: str, at: int) -> int:
     """Where its end tag stands, or the end of all."""
-    ends = (found.start() for found in markup.end.finditer(text, at) if found["tag"].lower() == tag)
+    ends = (found.start() for found in _END.finditer(text, at) if found["tag"].lower() == tag)
     return next(ends, len(text))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delayer.core.masking.anyhow import masked_anyhow
 from delayer.core.masking.mask import (
     MASK,
     NOT_JSON,
@@ -275,3 +276,11 @@ def test_a_digit_before_a_word_hides_nothing(name: str) -> None:
 @given(st.text("abgipstowkeyPASigOT0129-_. ", max_size=12))
 def test_what_was_taken_for_a_secret_before_still_is(name: str) -> None:
     assert is_sensitive(name) or not BEFORE.search(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["&lt;token a=1>hunter2</token>", "<token a=1>hunter2&lt;/token&gt;", "\\u003ctoken>hunter2</token\\u003e"],
+)
+def test_a_tag_may_end_in_another_way_of_writing(text: str) -> None:
+    assert "hunter2" not in masked_anyhow(text)
