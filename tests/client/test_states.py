@@ -83,7 +83,10 @@ def test_what_is_retried_has_not_fired(one: Schedule, said: bool) -> None:
 
 
 def test_the_lateness_of_the_first_attempt_is_of_no_other() -> None:
-    def entry(attempt: int | None) -> HistoryEntry:
-        return HistoryEntry(event="attempt-failed", at=NOW, state="claimed", attempt=attempt, lateness_ms=7)
+    def entry(attempt: int | None, own: int | None = None) -> HistoryEntry:
+        return HistoryEntry(
+            event="attempt-failed", at=NOW, state="claimed", attempt=attempt, lateness_ms=7, attempt_lateness_ms=own
+        )
 
     assert [own_lateness(entry(attempt)) for attempt in (None, 1, 2, 3)] == [7, 7, None, None]
+    assert [own_lateness(entry(attempt, own=0)) for attempt in (1, 2, 3)] == [0, 0, 0]

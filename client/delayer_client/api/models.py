@@ -241,6 +241,8 @@ class HistoryEntry(Model, frozen=True, kw_only=True):
     "With `attempt-failed`. It was made only to see whether the target answers again, and uses up none of `maxAttempts`."
     lateness_ms: int | None = named(name="latenessMs", default=None)
     "How late the first attempt was, in milliseconds."
+    attempt_lateness_ms: int | None = named(name="attemptLatenessMs", default=None)
+    "With an event that an attempt has led to: how late this one was, in milliseconds. The first is late after the point in time, each other one after the time that its schedule had as `nextAttemptAt`."
     next_attempt_at: datetime | None = named(name="nextAttemptAt", default=None)
     "With `attempt-failed`: when the next attempt is to be made."
     detail: str | None = None

@@ -155,6 +155,7 @@ any_rows = st.builds(
     stopped_at=instants,
     lateness=instants,
     by=texts,
+    attempted_at=instants,
     answer=texts,
 )
 

@@ -127,6 +127,7 @@ def _attributes(row: LedgerRow) -> Item:
         "decidedAs": {"S": row.decided_as},
         "stoppedAt": {"N": str(row.stopped_at)},
         "lateness": {"N": str(row.lateness)},
+        "attemptedAt": {"N": str(row.attempted_at)},
         "by": {"S": row.by},
         "answer": {"S": row.answer},
     }
@@ -160,6 +161,7 @@ def from_item(item: StoredItem) -> LedgerRow:
             decided_as=text(item, "decidedAs"),
             stopped_at=number(item, "stoppedAt"),
             lateness=number(item, "lateness"),
+            attempted_at=number(item, "attemptedAt"),
             by=text(item, "by"),
             answer=text(item, "answer"),
         )

@@ -151,6 +151,7 @@ def shown_event(event: Event) -> Shown:
             "attempt": event.attempt or None,
             "probe": True if event.is_probe else None,
             "latenessMs": event.lateness,
+            "attemptLatenessMs": event.attempt_lateness,
             "nextAttemptAt": format_instant(event.next_attempt_at) if event.next_attempt_at else None,
             "detail": event.detail,
             "answer": msgspec.Raw(event.answer.encode()) if event.answer else None,

@@ -59,6 +59,7 @@ class Event:
     attempt: int = 0  # the attempt that it is about; 0 if there was none
     is_probe: bool = False  # with `attempt-failed`: it has only shown that its target does not answer yet
     lateness: Millis | None = None  # of the first attempt, once that was made
+    attempt_lateness: Millis | None = None  # of the attempt that it is about; None if no attempt led to it
     next_attempt_at: Millis = 0  # with `attempt-failed`
     detail: str = ""  # the target's answer, or the reason
     answer: str = ""  # what is kept of the answer to the attempt, as JSON, its secrets masked; empty if nobody asked
@@ -151,6 +152,7 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
         attempt=_attempt_of(kind, new),
         is_probe=kind is EventType.ATTEMPT_FAILED and old is not None and new.probes > old.probes,
         lateness=new.lateness if new.was_attempted else None,
+        attempt_lateness=_own_lateness(old, new),
         next_attempt_at=new.retry_at if kind is EventType.ATTEMPT_FAILED else 0,
         detail="" if kind is EventType.STOP_REQUESTED else new.detail,
         answer=new.answer,
@@ -162,6 +164,14 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
         claimed_at=0 if kind is EventType.CLAIMED else new.claimed_at,
         retold=kind is EventType.CLAIMED and _is_first(old),
     )
+
+
+def _own_lateness(old: LedgerRow | None, new: LedgerRow) -> Millis | None:
+    """How long after it was to be made the attempt was made that led to `new`: the first one after its point in time."""
+    if not new.attempted_at:
+        return None
+    planned = old.retry_at if old and old.attempt > 1 else 0
+    return new.attempted_at - (planned or address_of(new.schedule_id).due)
 
 
 def _is_first(old: LedgerRow | None) -> bool:

@@ -37,6 +37,7 @@ class Event:
     attempt: int = 0  # the attempt that the event is about
     is_probe: bool = False  # it failed, and was only to show whether the target answers again: it does not count
     lateness: Millis | None = None  # of the first attempt, once that was made
+    attempt_lateness: Millis | None = None  # of the attempt that the event is about, if one was made
     detail: str = ""  # the answer of the target, or the reason
     name: str = ""
     replaced_by: str = ""  # the id of the schedule that took its place
@@ -76,6 +77,7 @@ def decode(text: str) -> Event:
         attempt=event.attempt,
         is_probe=event.is_probe,
         lateness=event.lateness,
+        attempt_lateness=event.attempt_lateness,
         detail=event.detail,
         name=event.name,
         replaced_by=event.replaced_by,

@@ -6,9 +6,11 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import ROW_LIFETIME
 
 
-def ended(row: LedgerRow, state: State, now: Millis, detail: str = "", answer: str = "") -> LedgerRow:
+def ended(
+    row: LedgerRow, state: State, now: Millis, detail: str = "", answer: str = "", attempted_at: Millis = 0
+) -> LedgerRow:
     """The row after its schedule came to an end."""
-    return following(row, EventType(state), now, detail=detail, answer=answer)
+    return following(row, EventType(state), now, detail=detail, answer=answer, attempted_at=attempted_at)
 
 
 def ended_unclaimed(schedule_id: str, owner: str, state: State, now: Millis, reason: str) -> LedgerRow:
@@ -24,6 +26,7 @@ def retried(
     retry_at: Millis = 0,
     after: str = "",
     answer: str = "",
+    attempted_at: Millis = 0,
     *,
     is_probe: bool = False,
 ) -> LedgerRow:
@@ -44,6 +47,7 @@ def retried(
         arrival=Arrival.UNKNOWN,
         detail=detail,
         answer=answer,
+        attempted_at=attempted_at,
     )
 
 

@@ -53,6 +53,7 @@ class LedgerRow:
     decided_as: str = ""  # the id of the schedule that has its time, once that was decided (ADR 0096)
     stopped_at: Millis = 0  # when its owner asked that no further attempt starts
     lateness: Millis = 0  # of its first attempt, once that was made
+    attempted_at: Millis = 0  # when the attempt was made that led to this row; no later row has it
     answer: str = ""  # what is kept of the answer to the attempt that led to this row, as JSON; no later row has it
     by: str = ""  # who asked for this state or for the stop: a caller of the API, or an operator; empty: nobody did
 
@@ -152,6 +153,7 @@ def following(row: LedgerRow, event: EventType, now: Millis, **values: Any) -> L
         "revision": row.revision + 1,
         "by": "",
         "answer": "",
+        "attempted_at": 0,
         "at": now,
         "expires_at": max(before, now + _lifetime(row.schedule_id, state)),
     }
@@ -160,7 +162,7 @@ def following(row: LedgerRow, event: EventType, now: Millis, **values: Any) -> L
 
 def amended(row: LedgerRow, **values: Any) -> LedgerRow:
     """The row in the same state, with a note changed: no transition, and nothing is published about it."""
-    return evolve(row, **{"revision": row.revision + 1, "answer": "", **values})
+    return evolve(row, **{"revision": row.revision + 1, "answer": "", "attempted_at": 0, **values})
 
 
 def _lifetime(schedule_id: str, state: State) -> Millis:

@@ -234,7 +234,7 @@ class Execute:
         if reason := executing.decide_too_old(message, row, block, policy, now):
             lateness = row.lateness if row.was_attempted else executing.lateness(message, now)
             self.breaker.gate.give_back(message.nonce)
-            return self.fail(message, evolve(row, lateness=lateness), reason)
+            return self.fail(message, evolve(row, lateness=lateness, answer="", attempted_at=0), reason)
         until = (
             min(wait.at, executing.given_up_at(message, row, block, policy, now))
             if isinstance(wait, Come)
@@ -308,7 +308,8 @@ class Execute:
 
     def record(self, made: executing.Made, row: LedgerRow) -> bool:
         """Writes what came of an attempt, over the row that was read. Whether its message may be deleted."""
-        message, row = made.message, evolve(row, answer=made.result.answer)
+        message = made.message
+        row = evolve(row, answer=made.result.answer, attempted_at=executing.attempted_at(made))
         if message.attempt == 1:
             row = evolve(row, lateness=made.lateness)
         if isinstance(made.result, executing.Done):
@@ -392,11 +393,19 @@ class Execute:
             retry_at=now + delay * SECOND,
             after=message.fence,
             answer=row.answer,
+            attempted_at=row.attempted_at,
             is_probe=made.is_probe,
         )
         current = self._write(row, following)
         if current is not None:
-            current = evolve(current, lateness=row.lateness, age_from=row.age_from, detail=detail, answer=row.answer)
+            current = evolve(
+                current,
+                lateness=row.lateness,
+                age_from=row.age_from,
+                detail=detail,
+                answer=row.answer,
+                attempted_at=row.attempted_at,
+            )
             if isinstance(executing.decide_attempt(message, current), executing.Attempt | executing.Take):
                 return self._try_again(made, current, delay, detail)  # still its own: contested meanwhile
             return self._overtaken(message, current)
@@ -433,7 +442,7 @@ class Execute:
     def _stop(self, message: ExecutorMessage, row: LedgerRow) -> bool:
         """Its owner asked for no further attempt. `row` has the last that is known to have been made."""
         last = f"; before that: {row.detail}" if row.detail else ""
-        current = self.end(message, evolve(row, answer=""), State.DROPPED, f"stopped by its owner{last}")
+        current = self.end(message, evolve(row, answer="", attempted_at=0), State.DROPPED, f"stopped by its owner{last}")
         if current is not None:
             return self._overtaken(message, current)
         self.breaker.gate.give_back(message.nonce)
@@ -480,9 +489,9 @@ class Execute:
 
     def end(self, message: ExecutorMessage, row: LedgerRow, state: State, detail: str) -> LedgerRow | None:
         """Writes the outcome over the claim. If that is not allowed, returns the current row."""
-        row_lateness, answer = row.lateness, row.answer
+        row_lateness, answer, attempted_at = row.lateness, row.answer, row.attempted_at
         while True:
-            current = self._write(row, ended(row, state, self.clock.now(), detail, answer))
+            current = self._write(row, ended(row, state, self.clock.now(), detail, answer, attempted_at))
             if current is None:
                 return None
             if not may_end(current, message.nonce, message.fence, message.attempt, state):

@@ -119,6 +119,7 @@ def events(draw: st.DrawFn) -> Event:
         revision=numbers,
         attempt=numbers,
         lateness=st.none() | st.integers(0, 2**48),
+        attempt_lateness=st.none() | st.integers(0, 2**48),
         detail=texts,
         name=texts,
         replaced_by=texts,

@@ -19,6 +19,7 @@ from delayer.core.schedule.margins import NEARLY_DUE, ROW_LIFETIME, STALE_AFTER
 from delayer.core.schedule.messages import DelayerMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind as Id
+from delayer.core.schedule.schedule_id import address_of
 from delayer.core.schedule.table_change import Kind, left_at
 from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, a_schedule, an_id
 
@@ -206,6 +207,28 @@ def test_the_attempt_that_failed_is_the_one_that_is_reported() -> None:
     )
     assert (executed.attempt, executed.lateness, executed.detail) == (2, 12, "HTTP 204")
     assert (failed.next_attempt_at, executed.next_attempt_at) == (NOW + HOUR, 0)
+
+
+def test_each_attempt_has_its_own_lateness() -> None:
+    """The first after its point in time, each other one after the time for which it was planned last."""
+    life = Life(row=a_claim(), state=State.CLAIMED)
+    assert life.row
+    due = address_of(life.row.schedule_id).due
+    life.write(retried(life.row, "d2", due + 30, retry_at=due + HOUR, attempted_at=due + 12))
+    life.write(hopped(life.row, "d3", due + HOUR, after="d2", retry_at=due + 2 * HOUR))  # its target is paused
+    life.write(retried(life.row, "d4", due + 3 * HOUR, retry_at=due + 4 * HOUR, attempted_at=due + 2 * HOUR + 7))
+    life.write(ended(life.row, State.EXECUTED, due + 5 * HOUR, attempted_at=due + 4 * HOUR))
+    assert [one.attempt_lateness for one in life.events if one.attempt] == [12, 7, 0]
+
+
+def test_what_ends_without_an_attempt_has_the_lateness_of_none() -> None:
+    life = Life(row=a_claim(), state=State.CLAIMED)
+    assert life.row
+    due = address_of(life.row.schedule_id).due
+    life.write(retried(life.row, "d2", due + 30, retry_at=due + HOUR, attempted_at=due + 12))
+    life.write(stopped(life.row, due + MINUTE))
+    life.write(ended(life.row, State.DROPPED, due + 2 * MINUTE))
+    assert [one.attempt_lateness for one in life.events[-3:]] == [12, None, None]
 
 
 def test_a_stop_is_reported_when_it_was_asked_for() -> None:

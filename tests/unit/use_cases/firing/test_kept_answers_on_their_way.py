@@ -12,7 +12,7 @@ from delayer.core.history.received import decode
 from delayer.core.history.whole import whole
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import contested, ended, retried, stopped
-from delayer.core.schedule.instants import HOUR, SECOND
+from delayer.core.schedule.instants import HOUR, SECOND, parse_instant
 from delayer.core.schedule.messages import OutcomeMessage, encode
 from delayer.core.schedule.messages import decode as decode_message
 from tests.samples import NOW, a_claim, an_executor_message
@@ -42,17 +42,29 @@ def test_each_attempt_has_its_own_answer_in_the_history() -> None:
     assert answers == [None, json.loads(ANSWER), None, {"status": 200, "durationMs": 1}]
 
 
+def test_each_attempt_has_its_own_lateness_in_the_history() -> None:
+    world = World()
+    world.target.answers = [Retry(detail="HTTP 503", after_seconds=60), Done("HTTP 200")]
+    schedule = world.post(START + SECOND)
+    assert schedule
+    world.run_until(START + HOUR)
+    failed, executed = [one for one in history_of(world, schedule.id) if "attemptLatenessMs" in one]
+    assert (failed["event"], failed["attemptLatenessMs"]) == ("attempt-failed", failed["latenessMs"])
+    assert (executed["event"], executed["attempt"]) == ("executed", 2)
+    assert executed["attemptLatenessMs"] == parse_instant(executed["at"]) - parse_instant(failed["nextAttemptAt"])
+
+
 def test_the_state_does_not_show_it() -> None:
     row = ended(a_claim(), State.EXECUTED, NOW, "HTTP 200", ANSWER)
     assert "answer" not in shown(Status(schedule_id=row.schedule_id, state=row.state, row=row))
 
 
 def test_the_next_row_leaves_it_out() -> None:
-    row = retried(a_claim(), "f", NOW, "HTTP 503", answer=ANSWER)
-    assert row.answer == ANSWER
+    row = retried(a_claim(), "f", NOW, "HTTP 503", answer=ANSWER, attempted_at=NOW)
+    assert (row.answer, row.attempted_at) == (ANSWER, NOW)
     assert from_item(to_item(row)) == row
     for later in (contested(row), stopped(row, NOW), ended(row, State.DROPPED, NOW)):
-        assert later.answer == ""
+        assert (later.answer, later.attempted_at) == ("", 0)
     assert "answer" not in to_item(a_claim()), "a row without it stays as small as it was"
 
 
