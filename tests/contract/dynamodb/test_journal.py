@@ -51,7 +51,6 @@ SAMPLE = Event(
     revision=3,
     attempt=2,
     lateness=17,
-    attempt_lateness=3,
     detail="HTTP 503",
     name="invoice 17",
     source=SOURCE,
