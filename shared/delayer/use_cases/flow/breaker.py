@@ -34,7 +34,7 @@ class Breaker:
     blocks: BlocksOfBreaker
     observer: Observer
     _healths: "OrderedDict[Party, Health]" = field(factory=OrderedDict, init=False)
-    _comebacks: dict[Party, Seen] = field(factory=dict, init=False)  # one for each circuit at most
+    _comebacks: "OrderedDict[Party, Seen]" = field(factory=OrderedDict, init=False)
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
 
     def made(self, message: ExecutorMessage, result: Result) -> None:
@@ -115,6 +115,9 @@ class Breaker:
         with self._lock:
             seen = self._comebacks.get(circuit.party, Seen()).after(circuit, is_outage=is_outage)
             self._comebacks[circuit.party] = seen
+            self._comebacks.move_to_end(circuit.party)
+            if len(self._comebacks) > MOST_IN_ALL:  # another environment has closed the circuit of the oldest
+                self._comebacks.popitem(last=False)
         block = after_attempt(circuit, seen, self.gate.clock.now(), reason, is_outage=is_outage)
         if block is None:
             self._close(circuit)
@@ -124,7 +127,8 @@ class Breaker:
     def _close(self, circuit: Block) -> None:
         if self.blocks.remove(circuit):
             self.gate.view.forget(circuit)
-            self._comebacks.pop(circuit.party, None)
+            with self._lock:
+                self._comebacks.pop(circuit.party, None)
             self.observer.note("circuit closed", target=circuit.party.target, pauses=circuit.pauses)
         else:
             self.gate.view.read_again()
