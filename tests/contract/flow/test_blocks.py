@@ -7,6 +7,7 @@ from attrs import evolve
 
 from delayer.aws.flow.blocks import DynamoBlocks, from_item, to_item
 from delayer.core.flow.block import Block, Kind, crowded, opened, opened_again, probing, suspended
+from delayer.core.flow.comeback import coming_back
 from delayer.core.flow.party import Party
 from delayer.core.limits.limit import limited
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
@@ -106,7 +107,13 @@ def test_all_pages_are_read(dynamodb: Any) -> None:
     assert set(blocks.rows(latest=True).blocks) == set(many)
 
 
-BLOCKS = [OPENED, probing(OPENED, "n1", NOW), opened_again(probing(OPENED, "n1", NOW), NOW, "HTTP 500"), SUSPENDED]
+BLOCKS = [
+    OPENED,
+    probing(OPENED, "n1", NOW),
+    opened_again(probing(OPENED, "n1", NOW), NOW, "HTTP 500"),
+    coming_back(probing(OPENED, "n1", NOW), NOW),
+    SUSPENDED,
+]
 BLOCKS += [limited(PARTY, NOW, 100_000, "eve"), limited(PARTY, NOW, 0, "eve", concurrency=5)]
 
 
