@@ -118,7 +118,7 @@ BLOCKS += [limited(PARTY, NOW, 100_000, "eve"), limited(PARTY, NOW, 0, "eve", co
 
 
 @pytest.mark.parametrize(
-    "block", BLOCKS, ids=["opened", "probing", "opened again", "suspended", "limited", "at a time"]
+    "block", BLOCKS, ids=["opened", "probing", "opened again", "coming back", "suspended", "limited", "at a time"]
 )
 def test_a_row_is_read_as_it_was_written(block: Block) -> None:
     assert from_item(to_item(block)) == block
