@@ -39,14 +39,24 @@ CHOSEN = """async which => {
     return document.body.getAttribute('data-md-color-scheme');
 }"""
 
+# Each page has the menu of all pages: more elements than most pages have. Here it is left with three entries of a list,
+# and those that lead to the page.
+SHORT_MENU = """() => {
+    for (const list of document.querySelectorAll('.md-nav--primary .md-nav__list'))
+        if (!list.closest('.md-nav--secondary'))
+            [...list.children].slice(3).filter(one => !one.matches('.md-nav__item--active')).forEach(one => one.remove());
+}"""
 
-def problems(seen: Visit, address: str) -> list[str]:
+
+def problems(seen: Visit, address: str, *, has_whole_menu: bool = True) -> list[str]:
     """Of a page, light and dark, wide and narrow. The dark one differs by its colours alone.
 
     It stays as wide as it is in the end, and the next page is opened so: to lay a page out anew is what takes long.
     """
     seen.complaints.clear()
     page = seen.open(address)
+    if not has_whole_menu:
+        page.evaluate(SHORT_MENU)
     found = not_drawn(page)
     looks = [wide, narrow]
     for look in looks if width(page) == WIDE else reversed(looks):

@@ -1,10 +1,11 @@
 """Every page in a real browser, light and dark, wide and narrow.
 
 The pages are dealt out like cards, so that all are looked at, and the processes of pytest-xdist, which takes a class as
-a whole, have equal shares. A process does not look twice at what is alike on its pages: tests/browser/alike.py.
+a whole, have equal shares. A process does not look twice at what is alike on its pages: tests/browser/alike.py. The menu
+of all pages is whole on the first page of each folder alone.
 """
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -20,9 +21,15 @@ pytestmark = pytest.mark.thorough
 
 def found(seen: Visit, site: Path, which: int, part: int) -> list[str]:
     """What is wrong with the pages of a part."""
-    dealt = addresses(site)[which::CLASSES][part::PARTS]
+    pages = addresses(site)
+    dealt, whole = pages[which::CLASSES][part::PARTS], first_of_each_folder(pages)
     assert dealt
-    return [problem for address in dealt for problem in problems(seen, address)]
+    return [one for address in dealt for one in problems(seen, address, has_whole_menu=address in whole)]
+
+
+def first_of_each_folder(pages: list[str]) -> set[str]:
+    """On these the menu is measured: those of a folder have the same one, with another entry marked."""
+    return set({PurePosixPath(address).parent: address for address in reversed(pages)}.values())
 
 
 class TestFirst:
@@ -30,7 +37,7 @@ class TestFirst:
     def test_pages_work_for_everybody(self, seen: Visit, site: Path, part: int) -> None:
         """No error, no request off the site, no violation of WCAG 2.1 A or AA, nothing wider than the screen.
 
-        To open a page of the theme and to lay it out twice takes half a second, and these are some seventeen.
+        To open a page of the theme and to lay it out twice takes a third of a second, and these are some seventeen.
         """
         assert found(seen, site, 0, part) == []
 
@@ -38,5 +45,5 @@ class TestFirst:
 class TestSecond:
     @parts
     def test_pages_work_for_everybody(self, seen: Visit, site: Path, part: int) -> None:
-        """As above, of the other half of the pages: half a second for each."""
+        """As above, of the other half of the pages: a third of a second for each."""
         assert found(seen, site, 1, part) == []
