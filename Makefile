@@ -54,11 +54,13 @@ local: $(LOCAL) ## run the whole stack here (PORT=8080 KEEP=1 DELAYER_PERIOD=840
 	@$(BIN)/python -m local --port $(PORT) $(if $(KEEP),--keep $(KEEP)) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
 		$(foreach parameter,$(PARAMETERS),--parameter '$(subst ','\'',$(parameter))') $(ARGS)
 
+# A test that runs make is to find none of the variables that this make was given.
+UNMADE = env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u ARGS -u FEATURE
 # Lint runs beside the tests, at a lower priority, and what it says comes after them.
 define test_beside_lint
 	@said=$$(mktemp); trap 'kill $$lint 2>/dev/null; rm -f $$said' EXIT; trap 'exit 130' INT TERM; \
 	nice -n 5 $(MAKE) --no-print-directory --silent lint >$$said 2>&1 & lint=$$!; \
-	$(BIN)/pytest --numprocesses 2 $(1) $(ARGS); tested=$$?; \
+	$(UNMADE) $(BIN)/pytest --numprocesses 3 $(1) $(ARGS); tested=$$?; \
 	wait $$lint; linted=$$?; cat $$said; \
 	if [ $$linted = 0 ]; then echo "make lint: nothing to say."; else echo "make lint has failed; see above." >&2; fi; \
 	[ $$tested = 0 ] && [ $$linted = 0 ]
@@ -71,7 +73,7 @@ test-all: $(INSTALLED) $(SITE) $(ENGINES) ## every check and every test, as .ci/
 	$(call test_beside_lint,)
 
 test-fast: $(INSTALLED) $(SITE) ## the quick tests without the stack: some minutes; those of one feature: less than one (FEATURE=series)
-	@files=$$($(BIN)/python -m tests.running.features $(FEATURE)) && $(BIN)/pytest --numprocesses 2 -m "not thorough" $$files $(ARGS)
+	@files=$$($(BIN)/python -m tests.running.features $(FEATURE)) && $(UNMADE) $(BIN)/pytest --numprocesses 2 -m "not thorough" $$files $(ARGS)
 
 defects: $(INSTALLED) ## make deliberate defects in a copy of the tree, and look which test finds each (ARGS=--help)
 	@$(BIN)/python -m tests.defects $(ARGS)
@@ -95,7 +97,7 @@ docs: $(SITE) ## build the documentation into site/
 	@$(BIN)/mkdocs build --strict
 
 docs-check: $(INSTALLED) $(SITE) ## build the documentation and look at every page with Chromium
-	@$(BIN)/pytest --numprocesses 2 --dist loadscope tests/docs/browser $(ARGS)
+	@$(UNMADE) $(BIN)/pytest --numprocesses 2 --dist loadscope tests/docs/browser $(ARGS)
 
 docs-serve: $(SITE) ## serve the documentation while you write
 	@$(BIN)/mkdocs serve --dev-addr 127.0.0.1:8000
