@@ -51,7 +51,7 @@ def has_fired(one: "Schedule") -> bool:
 
 
 def own_lateness(entry: "HistoryEntry") -> int | None:
-    """Of the attempt that an event is about, in milliseconds. Events of an older stack tell that of the first one only."""
+    """Of the attempt that an event is about, in milliseconds. Older stacks tell that of the first only."""
     if entry.attempt_lateness_ms is not None:
         return entry.attempt_lateness_ms
     return entry.lateness_ms if (entry.attempt or 1) == 1 else None

@@ -30,6 +30,7 @@ LISBON = {"timeZone": "Europe/Lisbon"}
 
 
 def test_spread_is_even_and_the_same_however_often_it_is_asked() -> None:
+    """It takes some seconds: 4,000 times are asked for."""
     chosen = [ask(spread, {"seconds": 10}, number=number) for number in range(2_000)]
     assert chosen == [
         ask(spread, {"seconds": 10}, number=number, now=SATURDAY + DAY, accepted_at=SATURDAY) for number in range(2_000)

@@ -11,7 +11,10 @@ from tests.model.search import search
 
 @pytest.mark.parametrize("name", spaces("schedule", SMALL))
 def test_no_interleaving_breaks_an_invariant(name: str) -> None:
-    """Every state is visited. Their number is on record: only a change of behaviour changes it. Up to 10 seconds."""
+    """Every state is visited, which takes up to ten seconds.
+
+    Their number is on record: only a change of behaviour changes it.
+    """
     check_space("schedule", name, search(SMALL[name]))
 
 

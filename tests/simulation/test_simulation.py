@@ -10,7 +10,10 @@ from tests.world import LEASE
 
 
 def test_the_same_seed_is_the_same_story() -> None:
-    """Step by step; else a failure could not be played again."""
+    """Step by step; else a failure could not be played again.
+
+    It takes some seconds: the story is played twice, with all that it says.
+    """
     assert play(Story(seed=7), aloud=True).log == play(Story(seed=7), aloud=True).log
 
 

@@ -99,7 +99,7 @@ def test_what_a_change_does_not_name_stays(delayer: Cli) -> None:
 
 
 def test_one_is_found_by_its_name_wherever_an_id_is_taken(delayer: Cli) -> None:
-    """Also by one that has the form of an id."""
+    """Also by one that has the form of an id. It takes some seconds: the command line is called for each command."""
     for name in ("poll", "0" * 32):
         delayer("series", "create", "1h", "http", HOOK, "--name", name)
         for command in (("get",), ("next",), ("occurrences",), ("pause",), ("resume",), ("run-now",)):

@@ -44,7 +44,8 @@ CHOSEN = """async which => {
 SHORT_MENU = """() => {
     for (const list of document.querySelectorAll('.md-nav--primary .md-nav__list'))
         if (!list.closest('.md-nav--secondary'))
-            [...list.children].slice(3).filter(one => !one.matches('.md-nav__item--active')).forEach(one => one.remove());
+            for (const one of [...list.children].slice(3))
+                if (!one.matches('.md-nav__item--active')) one.remove();
 }"""
 
 

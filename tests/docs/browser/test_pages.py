@@ -1,8 +1,8 @@
 """Every page in a real browser, light and dark, wide and narrow.
 
 The pages are dealt out like cards, so that all are looked at, and the processes of pytest-xdist, which takes a class as
-a whole, have equal shares. A process does not look twice at what is alike on its pages: tests/browser/alike.py. The menu
-of all pages is whole on the first page of each folder alone.
+a whole, have equal shares. A process does not look twice at what is alike on its pages: tests/browser/alike.py. The
+menu of all pages is whole on the first page of each folder alone.
 """
 
 from pathlib import Path, PurePosixPath

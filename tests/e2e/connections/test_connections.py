@@ -94,7 +94,7 @@ def test_each_type_reaches_its_target(client: Client, target: Target) -> None:
 
 @pytest.mark.thorough
 def test_many_at_a_time_fetch_one_token(client: Client, target: Target) -> None:
-    """They are due in two seconds."""
+    """It takes some seconds: they are due in two."""
     fetched = OAuth2Connection(token_url=f"{target.url}/token", client_id="delayer", client_secret=SECRET)
     client.delayer.connections.put("oauth", fetched)
     for _ in range(12):

@@ -33,6 +33,8 @@ def before_call(_context: schemathesis.HookContext, case: "schemathesis.Case[Any
         for request in _requests_in(case.body):
             _mend_body(request, case.path_parameters or {})
             _mend_action(request.get("action"))
+            if request.get("hosts"):
+                request["hosts"] = ["api.example.com", "*.example.com:*"]  # a pattern cannot say what names a host
             if case.operation.path.startswith("/series"):
                 _mend_series(request)
         _mend_query(case.query or {}, case.operation.path)
@@ -68,8 +70,6 @@ def _mend_body(body: dict[str, Any], path: dict[str, Any]) -> None:
         body["payload"] = {"made": "up"}  # an action, also the one that stands, may want an object: see GET /actions
     if "name" in body and "name" in path:
         body["name"] = path["name"]
-    if body.get("hosts"):
-        body["hosts"] = ["api.example.com", "*.example.com:*"]  # what names a host is more than a pattern can say
 
 
 def _mend_action(action: Any) -> None:

@@ -18,7 +18,7 @@ def each_minute(due: Millis) -> Repeat:
 
 
 def test_a_series_fires_and_goes_on(client: Client) -> None:
-    """Its first time is in three seconds."""
+    """It takes some seconds: its first time is in three."""
     due = now() + SOON
     body = {
         "repeat": each_minute(due).as_json(),

@@ -22,5 +22,5 @@ def test_each_rule_of_a_circuit_is_missed(guard: Guard) -> None:
 
 
 def test_what_remains_possible_is_known() -> None:
-    """It costs one pause, and is in the documentation. A second or two, for what is found late."""
+    """It costs one pause, and is in the documentation. It takes some seconds, because it is found late."""
     assert remaining(FROM_BEFORE).wrong == FROM_BEFORE

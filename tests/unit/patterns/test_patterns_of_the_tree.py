@@ -79,7 +79,7 @@ def test_no_text_makes_a_pattern_slow(where: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("where", KNOWN)
 def test_no_text_of_many_makes_a_pattern_slow(where: str) -> None:
-    """Up to ten seconds for each pattern: what is counted in Python takes a hundred times as long as what it counts."""
+    """It takes up to ten seconds for each: what is counted in Python takes a hundred times as long."""
     assert not too_slow(FOUND[where], THOROUGH)
 
 

@@ -167,7 +167,7 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
 
 
 def _own_lateness(old: LedgerRow | None, new: LedgerRow) -> Millis | None:
-    """How long after it was to be made the attempt was made that led to `new`: the first one after its point in time."""
+    """Of the attempt that led to `new`: from the time for which it was planned until it was made."""
     if not new.attempted_at:
         return None
     planned = old.retry_at if old and old.attempt > 1 else 0

@@ -126,6 +126,7 @@ def test_without_a_journal_a_name_is_found_and_a_part_is_refused_in_words() -> N
 
 
 def test_a_search_looks_at_the_last_and_the_next_and_at_series() -> None:
+    """It takes some seconds: there are a thousand schedules."""
     with console() as world:
         for number in range(30):
             for _ in range(36):

@@ -32,7 +32,7 @@ def test_the_page_shows_what_the_file_says(name: str, text: str) -> None:
 @pytest.mark.parametrize("scale", stack.SCALES)
 @pytest.mark.parametrize("load", [one for one in (*report.LOADS, *report.BETWEEN) if one.schedules <= 30_000])
 def test_the_page_shows_what_the_model_says(scale: str, load: Load) -> None:
-    """Of the loads that are calculated fast. If this fails, the figures or the template have changed."""
+    """If this fails, the figures or the template have changed. It takes some seconds to calculate."""
     assert Row.of(simulate(load, stack.of_template(scale), figures.read())) == row(scale, load)
 
 

@@ -414,6 +414,7 @@ def admitted(given_body: bytes) -> Request | None:
 @given(requests)
 @example({"delaySeconds": 1, "action": {**HTTP, "headers": {"\ud800": "x"}}})
 def test_no_json_is_more_than_refused(document: dict[str, Any]) -> None:
+    """It takes some seconds: documents of all forms are made up."""
     admitted(json.dumps(document).encode())
 
 

@@ -135,7 +135,7 @@ def test_an_event_on_a_bus() -> None:
 
 @pytest.mark.usefixtures("aws")
 def test_an_event_for_a_bus_that_is_missing_is_not_lost() -> None:
-    """EventBridge would take it, and drop it."""
+    """EventBridge would take it, and drop it. It takes some seconds: moto loads all of its EventBridge."""
     action = action_of("event-put")
     assert attempt(action) == Retry(detail="EventBridge: ResourceNotFoundException")
     boto3.client("events", REGION).create_event_bus(Name="delayer-target-orders")

@@ -45,6 +45,7 @@ def posted(world: World, due: Millis = START + DAY) -> Schedule:
 
 
 def test_a_schedule_in_the_table_never_fires() -> None:
+    """The day that passes takes some seconds: each minute of it is played."""
     world = World()
     schedule = posted(world)
     answer = a_cancel(world)(schedule.id, OWNER)

@@ -142,7 +142,10 @@ def test_whatever_fails_and_wherever_it_dies_each_fires_once() -> None:
 
 
 def test_each_batch_twice_and_whatever_fails() -> None:
-    """While one message waits in the queue, another may be sent: one of them makes the attempt."""
+    """While one message waits in the queue, another may be sent: one of them makes the attempt.
+
+    Each fault is played, which takes some seconds.
+    """
     for case, world in every_fault("claim_relaxed", expires_late, duplicated=True):
         check_fired_once(case, world)
 

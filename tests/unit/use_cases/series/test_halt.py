@@ -56,7 +56,7 @@ def test_what_was_claimed_before_is_named_and_may_still_be_handed_over(command: 
 
 
 def test_whenever_it_comes_nothing_fires_that_it_did_not_name() -> None:
-    """A minute's series, which is stepped by its claims, is deleted at 200 moments about a claim."""
+    """A minute's series is deleted at 200 moments about a claim, which takes some seconds."""
     draws = random.Random("delete")
     for _ in range(200):
         stage = Stage()

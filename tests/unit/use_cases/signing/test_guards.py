@@ -43,6 +43,7 @@ def play_all() -> None:
 
 @pytest.mark.parametrize("guard", GUARDS)
 def test_without_it_a_receiver_is_wrong(guard: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes some seconds, as all interleavings of the rotation are played."""
     for name, value in GUARDS[guard].items():
         monkeypatch.setattr(name, value)
     with pytest.raises(AssertionError):

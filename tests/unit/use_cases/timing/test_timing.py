@@ -186,6 +186,7 @@ def test_another_payload_waits_for_its_time_as_before(timing: Timing) -> None:
 
 
 def test_a_change_after_the_decision_follows_it(timing: Timing) -> None:
+    """Two days take some seconds: each minute of them is played."""
     accepted = timing.post()
     timing.run()
     put = timing.status(accepted).decided_as
@@ -232,6 +233,7 @@ def test_a_time_beyond_what_an_id_holds_is_refused(timing: Timing) -> None:
 
 
 def test_nothing_is_lost_if_the_function_is_broken_for_a_day(timing: Timing) -> None:
+    """The day takes some seconds: each minute of it is played."""
     timing.chosen = RuntimeError("a defect")
     accepted = timing.post()
     timing.read_stream()
