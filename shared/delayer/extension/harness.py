@@ -167,7 +167,7 @@ def event(
     """A lifecycle event of this type, of a schedule that is due now.
 
     `action`, `payload`, `group` and `tags` are those of the schedule; only a `scheduled` event has them. `facts` are
-    other fields of the event: attempt, lateness, detail, name, replaced_by, by, sequence.
+    other fields of the event: attempt, lateness, attempt_lateness, detail, name, replaced_by, by, sequence.
     """
     definition = Definition(
         action=json.dumps(action or {"type": "http-request", "url": "https://example.com/"}),
