@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from delayer_client.eventbridge.mapping.arns import checked
 from delayer_client.eventbridge.mapping.outcome import Aimed, CannotMove, Note
@@ -45,7 +45,7 @@ def api_destination(target: RuleTarget, payload: str, found: Found) -> Aimed:
     }
     if headers := _headers(target.http_parameters, connection):
         action["headers"] = headers
-    notes = [_connection_note(connection)]
+    notes = [_connection_note(connection, urlsplit(action["url"]).netloc)]
     if destination.invocation_rate_limit_per_second is not None:
         notes.append(Note("InvocationRateLimitPerSecond", "it is not moved: see limits in what waits though it is due"))
     return Aimed(action=action, payload=payload, notes=tuple(notes))
@@ -98,8 +98,11 @@ def _shown(added: Iterable[Parameter]) -> Mapping[str, str]:
     return {one.key: one.value for one in found}
 
 
-def _connection_note(connection: Connection) -> Note:
-    """Which connection somebody has to make first: AWS does not show its secret. Raises CannotMove."""
+def _connection_note(connection: Connection, host: str) -> Note:
+    """Which connection somebody has to make first: AWS does not show its secret. Raises CannotMove.
+
+    At EventBridge the destination says where the secret is sent; here the connection names its hosts.
+    """
     auth = connection.auth_parameters
     if connection.invocation_connectivity_parameters:
         raise CannotMove("ConnectionArn", "its connection leads to a private API, and Delayer reaches public addresses")
@@ -112,5 +115,6 @@ def _connection_note(connection: Connection) -> Note:
         "api-key": f", headerName {auth.api_key_auth_parameters.api_key_name}",
         "oauth2-client-credentials": f", tokenUrl {auth.oauth_parameters.authorization_endpoint}",
     }.get(kind, "")
-    text = f"make the connection {connection.name} first, of the type {kind}{details}; AWS does not show its secret"
+    made = f"make the connection {connection.name} first, of the type {kind}, with {host} among its hosts{details}"
+    text = f"{made}; AWS does not show its secret"
     return Note("ConnectionArn", text)

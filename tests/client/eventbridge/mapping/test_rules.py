@@ -144,7 +144,8 @@ def test_an_api_destination_is_a_request_with_a_connection() -> None:
     }
     [item] = translate_rule(a_rule(DESTINATION, **STARS), an_api_destination(), Options(now=NOW))
     said = notes_of(item)["ConnectionArn"]
-    assert said.startswith("make the connection crm-key first, of the type api-key, headerName X-Api-Key")
+    made = "make the connection crm-key first, of the type api-key, with api.example.com among its hosts"
+    assert said.startswith(f"{made}, headerName X-Api-Key")
 
 
 def test_what_a_connection_adds_is_added() -> None:
