@@ -96,7 +96,8 @@ def test_the_page_shows_every_file_and_types_none() -> None:
 def test_what_the_page_says_of_the_two_rows_and_of_the_journal() -> None:
     before, after = document("claimed.json"), document("executed.json")
     changed = [name for name in after if after[name] != before.get(name)]
-    assert changed == ["state", "revision", "at", "detail"]
-    assert "Only `state`, `revision`, `at` and `detail` have changed." in page(PAGE)
+    assert changed == ["state", "revision", "at", "detail", "attemptedAt"]
+    assert "Only `state`, `revision`, `at` and `detail` have changed; `attemptedAt` is new" in page(PAGE)
+    assert "attemptedAt" not in before
     assert len([name for name in FILES if name.startswith("event-")]) == 4
     assert len([name for name in FILES if name.startswith("journal-")]) == 2
