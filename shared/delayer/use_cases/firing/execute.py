@@ -442,7 +442,9 @@ class Execute:
     def _stop(self, message: ExecutorMessage, row: LedgerRow) -> bool:
         """Its owner asked for no further attempt. `row` has the last that is known to have been made."""
         last = f"; before that: {row.detail}" if row.detail else ""
-        current = self.end(message, evolve(row, answer="", attempted_at=0), State.DROPPED, f"stopped by its owner{last}")
+        current = self.end(
+            message, evolve(row, answer="", attempted_at=0), State.DROPPED, f"stopped by its owner{last}"
+        )
         if current is not None:
             return self._overtaken(message, current)
         self.breaker.gate.give_back(message.nonce)
