@@ -10,12 +10,10 @@ from typing import Any
 from unittest.mock import patch
 
 import yaml
-from ministack.services.cloudformation import language_extensions
 from samtranslator.translator.transform import transform as apply_serverless
 
-from local.emulator.patches.cloudformation import resolve_names_in_loops
+from operate.deploy.expand import expand
 
-resolve_names_in_loops(language_extensions)
 ROOT = Path(__file__).parents[1]
 TEMPLATE = ROOT / "template.yaml"
 CODE = {"AWS::Serverless::Function": "CodeUri", "AWS::Serverless::LayerVersion": "ContentUri"}
@@ -46,15 +44,27 @@ def written() -> dict[str, Any]:
 
 @cache
 def expanded() -> dict[str, Any]:
-    """With each Fn::ForEach replaced by the resources that it stands for. The emulator's own expander does it."""
+    """What is deployed: the loops expanded, and what a parameter chooses by its default."""
     return expanded_with()
 
 
 def expanded_with(**parameters: str) -> dict[str, Any]:
     """With other values than the defaults of these parameters."""
     defaults = {name: str(given["Default"]) for name, given in written()["Parameters"].items()}
-    plain: dict[str, Any] = shortened(language_extensions.apply(deepcopy(written()), {**defaults, **parameters}))
-    return {**plain, "Transform": "AWS::Serverless-2016-10-31"}
+    plain = expand(deepcopy(written()), parameters)
+    return shortened(_chosen(plain, plain.get("Mappings", {}), {**defaults, **parameters}))  # type: ignore[no-any-return]
+
+
+def _chosen(value: Any, tables: dict[str, Any], parameters: dict[str, str]) -> Any:
+    """What CloudFormation finds in a table for these parameters."""
+    match value:
+        case {"Fn::FindInMap": [table, {"Ref": str(parameter)}, column]}:
+            return tables[table][parameters[parameter]][column]
+        case dict():
+            return {name: _chosen(item, tables, parameters) for name, item in value.items()}
+        case list():
+            return [_chosen(item, tables, parameters) for item in value]
+    return value
 
 
 def names_of(loop: list[Any]) -> list[str]:
@@ -68,30 +78,15 @@ def names_of(loop: list[Any]) -> list[str]:
 
 
 def shortened(value: Any) -> Any:
-    """One spelling for one meaning: GetAtt as "A.B"; a Sub with its constants put in, as a text if it has no others."""
-    if isinstance(value, list):
-        return [shortened(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return _shortened({name: shortened(item) for name, item in value.items()})
-
-
-def _shortened(function: dict[str, Any]) -> Any:
-    """What is in it is shortened."""
-    match function:
+    """One spelling for one meaning: GetAtt as "A.B"."""
+    match value:
         case {"Fn::GetAtt": [str(resource), str(attribute)]}:
             return {"Fn::GetAtt": f"{resource}.{attribute}"}
-        case {"Fn::Sub": [str(text), dict(constants)]} if all(isinstance(one, str) for one in constants.values()):
-            for name, constant in constants.items():
-                text = text.replace(f"${{{name}}}", constant)
-            return shortened({"Fn::Sub": text})
-        case {"Fn::Sub": str(text)} if "${" not in text:
-            return text
-        case {"Fn::Split": [str(between), str(text)]}:
-            return text.split(between)
-        case {"Fn::Join": [str(between), list(texts)]} if all(isinstance(one, str) for one in texts):
-            return between.join(texts)
-    return function
+        case dict():
+            return {name: shortened(item) for name, item in value.items()}
+        case list():
+            return [shortened(item) for item in value]
+    return value
 
 
 @cache
@@ -164,14 +159,13 @@ def functions() -> dict[str, dict[str, Any]]:
 
 
 def folder_of(function: dict[str, Any]) -> str:
-    """The folder of a function. One of a loop names it in its handler, because SAM cannot follow a path of a loop."""
-    in_handler = str(function.get("Handler", "")).rpartition("/")[0]
-    return in_handler or str(function["CodeUri"]).removeprefix("functions/").rstrip("/")
+    """The folder of a function."""
+    return str(function["CodeUri"]).removeprefix("functions/").rstrip("/")
 
 
 def of_a_loop(function: str) -> bool:
-    """Whether a loop makes it. Its folder is in its handler then."""
-    return "Handler" in functions()[function]
+    """Whether a loop makes it."""
+    return logical_names()[function] not in written()["Resources"]
 
 
 def logical_names() -> dict[str, str]:

@@ -11,9 +11,10 @@ from typing import Any
 
 from attrs import frozen
 
-from local.deployment.package import read_template, written_out
 from local.errors import EmulatorError
 from local.project import PROJECT
+from operate.deploy.expand import expand
+from operate.deploy.reading import read_template
 
 MEASURE = """
 import json, sys, time
@@ -41,34 +42,17 @@ class ImportTime:
 
 
 def functions_of(template: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """The environment of each function, by the name of its folder."""
+    """The environment of each function of an expanded template, by the name of its folder."""
     shared = template.get("Globals", {}).get("Function", {}).get("Environment", {}).get("Variables", {})
     return {
-        folder: environment(
+        Path(resource["Properties"]["CodeUri"]).name: environment(
             {**shared, **resource["Properties"].get("Environment", {}).get("Variables", {})},
             template.get("Parameters", {}),
             template.get("Mappings", {}),
         )
-        for resource in written_out(template)
+        for resource in template["Resources"].values()
         if resource["Type"] == "AWS::Serverless::Function"
-        for folder in folders_of(resource, template)
     }
-
-
-def folders_of(function: Mapping[str, Any], template: Mapping[str, Any]) -> list[str]:
-    """One folder; of a function in a loop, one for each name. Its handler is `!Sub subscriber-${Name}/app.handler`."""
-    for loop in template["Resources"].values():
-        if isinstance(loop, list) and any(body is function for body in loop[2].values()):
-            pattern = function["Properties"]["Handler"]["Fn::Sub"].partition("/")[0]
-            return [pattern.replace(f"${{{loop[0]}}}", name) for name in names_in(loop[1], template)]
-    return [Path(function["Properties"]["CodeUri"]).name]
-
-
-def names_in(collection: Any, template: Mapping[str, Any]) -> list[str]:
-    """Of a loop: its own, or those of the parameter that it refers to, by its default."""
-    if isinstance(collection, list):
-        return collection
-    return [name.strip() for name in template["Parameters"][collection["Ref"]]["Default"].split(",")]
 
 
 def environment(
@@ -120,5 +104,5 @@ def import_once(function: str, variables: Mapping[str, str]) -> dict[str, Any]:
 
 def measure_all(runs: int) -> list[ImportTime]:
     """Every function of the template, by name."""
-    functions = functions_of(read_template(PROJECT / "template.yaml"))
+    functions = functions_of(expand(read_template(PROJECT / "template.yaml"), {}))
     return [measure(name, functions[name], runs) for name in sorted(functions)]

@@ -5,8 +5,8 @@ from typing import Any, Final
 from attrs import asdict, evolve, frozen
 
 from bench.scale import facts
-from local.deployment.package import read_template
 from local.project import PROJECT
+from operate.deploy.reading import read_template
 
 SCALES: Final = ("small", "large")
 GLOBAL_MEMORY: Final = 256

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,9 @@ POLL_SECONDS = 0.05
 LONGEST = 400  # characters of a message
 
 
-def packaged_from(template_file: Path) -> Package:
+def packaged_from(template_file: Path, parameters: Mapping[str, str]) -> Package:
     """The template and the code, as they are uploaded. It needs no emulator yet. Errors: EmulatorError."""
-    return package(template_file, CODE_BUCKET)
+    return package(template_file, CODE_BUCKET, parameters)
 
 
 def deploy(
@@ -40,7 +40,7 @@ def deploy(
     Errors: EmulatorError with the reason of the first resource that failed.
     """
     declared = packaged.template.get("Parameters", {})
-    arguments = parameters_for(declared, parameters)
+    arguments = parameters_for(declared, parameters, packaged.settled)
     try:
         upload(clients.client("s3"), packaged)
         create(clients.client("cloudformation"), arguments)
@@ -54,11 +54,14 @@ def deploy(
         raise EmulatorError(f"The stack could not be created: {one_line(message or error)}") from error
 
 
-def parameters_for(declared: Mapping[str, Any], wanted: Mapping[str, str]) -> "list[ParameterTypeDef]":
+def parameters_for(
+    declared: Mapping[str, Any], given: Mapping[str, str], settled: Collection[str] = ()
+) -> "list[ParameterTypeDef]":
     """CloudFormation's list of parameters; EmulatorError for a name that the template does not declare."""
+    wanted = {name: value for name, value in given.items() if name not in settled}
     unknown = sorted(wanted.keys() - declared.keys())
     if unknown:
-        known = ", ".join(sorted(declared)) or "none"
+        known = ", ".join(sorted({*declared, *settled})) or "none"
         raise EmulatorError(f"The template has no parameter {unknown[0]}; it has: {known}.")
     defaults = {name: value for name, value in PARAMETERS_ON_ONE_MACHINE.items() if name in declared}
     return [{"ParameterKey": name, "ParameterValue": value} for name, value in {**defaults, **wanted}.items()]

@@ -4,16 +4,9 @@ from typing import Any
 
 
 def without_metric_math(template: dict[str, Any]) -> dict[str, Any]:
-    """The same template; in its loops (Fn::ForEach), too. A loop of which nothing is left is left out."""
-    kept: dict[str, Any] = {}
-    for name, resource in template.get("Resources", {}).items():
-        if isinstance(resource, list):
-            bodies = {each: body for each, body in resource[2].items() if not _has_metric_math(body)}
-            if bodies:
-                kept[name] = [*resource[:2], bodies]
-        elif not _has_metric_math(resource):
-            kept[name] = resource
-    return {**template, "Resources": kept}
+    """The same template, whose loops are expanded."""
+    resources = template.get("Resources", {}).items()
+    return {**template, "Resources": {name: one for name, one in resources if not _has_metric_math(one)}}
 
 
 def _has_metric_math(resource: Any) -> bool:

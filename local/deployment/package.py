@@ -9,12 +9,14 @@ from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
 from typing import Any
 
-import yaml
 from attrs import frozen
-from samtranslator.yaml_helper import intrinsics_multi_constructor
 
 from local.deployment.metric_math import without_metric_math
 from local.errors import EmulatorError
+from operate.deploy.errors import TemplateError
+from operate.deploy.expand import expand
+from operate.deploy.reading import read_template
+from operate.deploy.settled import names_of_settled
 
 CODE_PROPERTIES = {"AWS::Serverless::Function": "CodeUri", "AWS::Serverless::LayerVersion": "ContentUri"}
 # The earliest time that a zip archive can hold; a real one would make each archive differ.
@@ -23,29 +25,27 @@ HEADER = 16  # bytes of a compiled module before its code
 UNCHECKED_HASH = (1).to_bytes(4, "little")
 
 
-class TemplateLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Reads the short intrinsic functions, such as !Ref, as SAM does."""
-
-
-TemplateLoader.add_multi_constructor("!", intrinsics_multi_constructor)
-
-
 @frozen(kw_only=True)
 class Package:
     """A template whose code is in a bucket, and the archives to put there."""
 
     template: dict[str, Any]
     archives: dict[str, bytes]  # object key -> zip archive
+    settled: frozenset[str] = frozenset()  # parameters that have counted here, and are none of the template any more
 
 
-def package(template_file: Path, bucket: str) -> Package:
-    """The template with each local code folder replaced by an object of this bucket.
+def package(template_file: Path, bucket: str, parameters: Mapping[str, str] | None = None) -> Package:
+    """The template as `make deploy` expands it, with each local code folder replaced by an object of this bucket.
 
-    Errors: EmulatorError if the template cannot be read or names a folder that does not exist.
+    Errors: EmulatorError if the template cannot be read, a value for it is wrong, or a folder does not exist.
     """
-    template = without_metric_math(read_template(template_file))
+    try:
+        written = read_template(template_file)
+        template = without_metric_math(expand(written, parameters or {}))
+    except TemplateError as error:
+        raise EmulatorError(str(error)) from error
     archives: dict[str, bytes] = {}
-    for resource in written_out(template):
+    for resource in template.get("Resources", {}).values():
         code_property = CODE_PROPERTIES.get(resource.get("Type", ""), "")
         folder = resource.get("Properties", {}).get(code_property)
         if isinstance(folder, str) and "://" not in folder:
@@ -53,29 +53,7 @@ def package(template_file: Path, bucket: str) -> Package:
             key = f"{hashlib.sha256(archive).hexdigest()}.zip"
             archives[key] = archive
             resource["Properties"][code_property] = f"s3://{bucket}/{key}"
-    return Package(template=template, archives=archives)
-
-
-def written_out(template: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The resources as they are written. CloudFormation makes many of one that is in a loop (Fn::ForEach)."""
-    resources = template.get("Resources", {}).values()
-    in_loops = [body for loop in resources if isinstance(loop, list) for body in loop[2].values()]
-    return [resource for resource in [*resources, *in_loops] if isinstance(resource, dict)]
-
-
-def read_template(template_file: Path) -> dict[str, Any]:
-    """The template as a dictionary, its short intrinsic functions written out."""
-    try:
-        # The loader picks the class: with libyaml, it takes a fifth of a second instead of more than half.
-        template = yaml.load(template_file.read_text(encoding="utf-8"), TemplateLoader)  # noqa: S506 - a safe one
-    except FileNotFoundError:
-        raise EmulatorError(f"There is no {template_file.name} in {template_file.parent}.") from None
-    except Exception as error:
-        reason = " ".join(str(error).split())
-        raise EmulatorError(f"{template_file.name} is not valid YAML: {reason}.") from error
-    if not isinstance(template, dict):
-        raise EmulatorError(f"{template_file.name} does not hold a template.")
-    return template
+    return Package(template=template, archives=archives, settled=frozenset(names_of_settled(written)))
 
 
 def archive_of(folder: Path, is_layer: bool) -> bytes:

@@ -79,7 +79,7 @@ class EmulatedStack(RunningStack):
             self.process.start()
             from local.deployment.deploy import deploy, packaged_from  # boto3, while the emulator starts
 
-            packaged = packaged_from(self.template)
+            packaged = packaged_from(self.template, self.parameters)
             self.process.wait_until_ready()
         with self.progress("Creating the stack of template.yaml"):
             fill = self.keeper.fill if self.keeper else lambda: None

@@ -6,7 +6,7 @@ from functools import cache
 
 from attrs import frozen
 
-from tests.cfn import CODE, TEMPLATE, deployed, expanded, functions, logical_names, names_of, of_a_loop, written
+from tests.cfn import TEMPLATE, deployed, expanded, functions, logical_names, names_of, of_a_loop, written
 from tests.running.of_each import of_each
 from tests.template.added import is_added
 
@@ -216,16 +216,6 @@ def test_the_stack_stays_below_the_limit_of_cloudformation() -> None:
     added = sum(map(is_added, functions()))
     assert len(deployed()["Resources"]) <= 474 + (13 + 2) * added
     assert len(deployed()["Resources"]) <= 500
-
-
-def test_code_in_a_loop_is_one_archive_for_all() -> None:
-    """SAM cannot follow a path that a loop makes: the folder is in the handler."""
-    for name, loop in written()["Resources"].items():
-        if LOOP.fullmatch(name):
-            for resource in loop[2].values():
-                if resource["Type"] in CODE:
-                    assert resource["Properties"]["CodeUri"] == "functions/"
-                    assert resource["Properties"]["Handler"]["Fn::Sub"].endswith(f"-${{{loop[0]}}}/app.handler")
 
 
 def test_the_lists_of_functions_are_those_of_the_table() -> None:

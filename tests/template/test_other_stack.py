@@ -1,6 +1,6 @@
 """The template of a stack that brings an action of its own (ADR 0090)."""
 
-from local.deployment.package import read_template
+from operate.deploy.reading import read_template
 from tests.cfn import ROOT, expanded, resources
 
 FILE = ROOT / "examples/executor-in-its-own-stack/template.yaml"

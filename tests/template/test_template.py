@@ -125,7 +125,7 @@ def test_runtime_and_architecture(function: str) -> None:
     assert not {"Architectures", "Layers"} & set(FUNCTIONS[function])
     assert FUNCTIONS[function].get("Runtime", "python3.13") == "python3.13"
     assert common["Handler"] == "app.handler"
-    assert FUNCTIONS[function].get("Handler", "app.handler") in ("app.handler", f"{function}/app.handler")
+    assert FUNCTIONS[function].get("Handler", "app.handler") == "app.handler"
 
 
 @each_function
@@ -748,7 +748,7 @@ def test_a_policy_beside_a_role_is_what_one_function_of_a_loop_has_beyond_the_ot
 
 @of_each(sorted(set(resources("AWS::IAM::ManagedPolicy")) - OF_SEVERAL))
 def test_a_managed_policy_is_what_one_executor_has_beyond_the_others(policy: str) -> None:
-    """It names no role: where the parameter Actions leaves the executor out, there is none (ADR 0124)."""
+    """It names no role: where the parameter Actions leaves the executor out, there is none (ADR 0155)."""
     [role] = [role for role in ROLES if policy in managed_policies_of(role)]
     [function] = [name for name in FUNCTIONS if FUNCTIONS[name]["Role"] == {"Fn::GetAtt": f"{role}.Arn"}]
     assert function.startswith("executor-")

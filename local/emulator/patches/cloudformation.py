@@ -29,27 +29,6 @@ def resolve_pseudo_parameters(modules: list[Any], responses: Any) -> None:
         module._evaluate_conditions = evaluated
 
 
-def resolve_names_in_loops(language_extensions: Any) -> None:
-    """Let a loop over names with hyphens refer to its own resources.
-
-    A logical id has no hyphens: `Queue&{Name}` drops them in the key of a resource. A reference drops them by Join and
-    Split, as in `!GetAtt [!Sub ["Queue${Id}", {Id: !Join ["", !Split ["-", !Ref Name]]}], Arn]`. ministack takes a Sub
-    for a name only if it has no variables of its own.
-    """
-    simple = language_extensions._literal_sub
-    of_the_template_alone = language_extensions._Context({}, {})
-
-    @functools.wraps(simple)
-    def computed(node: Any) -> str | None:
-        try:
-            value = simple(node) or language_extensions._value(node, {}, of_the_template_alone)
-        except language_extensions._Unresolved:
-            return None
-        return value if isinstance(value, str) else None
-
-    language_extensions._literal_sub = computed
-
-
 def name_stack(handlers: Any, unique: str) -> None:
     """Give the first stack that is created this unique part of its id. On AWS, too, a stack keeps its id.
 

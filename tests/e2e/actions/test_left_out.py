@@ -1,4 +1,4 @@
-"""A stack whose parameter Actions leaves some out, and is then given another list (ADR 0124)."""
+"""A stack whose Actions leave some out, and which is then given another list (ADR 0155)."""
 
 import time
 from collections.abc import Iterator
@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from delayer.core.schedule.instants import SECOND
-from local.deployment.deploy import CODE_BUCKET, TEMPLATE_KEY
+from local.deployment.deploy import CODE_BUCKET, TEMPLATE_KEY, packaged_from, upload
+from local.project import PROJECT
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from tests.e2e.client import Client, now
@@ -31,16 +32,13 @@ def updated(few: Client, actions: str) -> str:
     """The status of the stack after an update with another list."""
     cloudformation = few.stack.client("cloudformation")
     [known] = cloudformation.describe_stacks(StackName="delayer")["Stacks"]
-    kept: Any = [
-        {"ParameterKey": one["ParameterKey"], "UsePreviousValue": True}
-        for one in known["Parameters"]
-        if one["ParameterKey"] != "Actions"
-    ]
+    kept: Any = [{"ParameterKey": one["ParameterKey"], "UsePreviousValue": True} for one in known["Parameters"]]
+    upload(few.stack.client("s3"), packaged_from(PROJECT / "template.yaml", {"Actions": actions}))
     cloudformation.update_stack(
         StackName="delayer",
         TemplateURL=f"https://s3.amazonaws.com/{CODE_BUCKET}/{TEMPLATE_KEY}",
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
-        Parameters=[*kept, {"ParameterKey": "Actions", "ParameterValue": actions}],
+        Parameters=kept,
     )
     deadline = time.monotonic() + 120
     while known["StackStatus"].endswith("IN_PROGRESS") or known["StackStatus"] == "CREATE_COMPLETE":

@@ -1,4 +1,4 @@
-"""The parameter Actions: a stack has the executors that it names, and nothing in it refers to any other (ADR 0124)."""
+"""Actions: a stack has the executors that it names, and nothing in it refers to any other (ADR 0155)."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -6,10 +6,10 @@ from functools import cache
 from typing import Any
 
 import pytest
-from ministack.core.responses import request_scope
-from ministack.services.cloudformation import engine
 
-from tests.cfn import ROOT, expanded, expanded_with, listed, names_of, transformed, written
+from operate.deploy.errors import TemplateError
+from operate.deploy.settled import settled
+from tests.cfn import ROOT, expanded_with, listed, names_of, transformed, written
 from tests.running.of_each import of_each
 
 OWN = ("remote", "canary")
@@ -53,14 +53,6 @@ NAMED: dict[str, Callable[[Any], Iterable[str]]] = {
     "Fn::Sub": in_sub,
     "DependsOn": listed,
 }
-
-
-def accepted(actions: str) -> None:
-    """Raises ValueError if CloudFormation refuses the value."""
-    template = expanded()
-    with request_scope("123456789012", "eu-west-1"):
-        parameters = engine._resolve_parameters(template, [{"Key": "Actions", "Value": actions}])
-        engine._evaluate_rules(template, parameters, {})
 
 
 def test_by_default_a_stack_has_all_actions() -> None:
@@ -110,7 +102,7 @@ def test_each_action_less_saves_all_that_the_loop_makes() -> None:
 
 @of_each([",".join(names) for names in LISTS] + ["sqs-send, remote, canary"])
 def test_a_list_with_delayers_own_is_accepted(actions: str) -> None:
-    accepted(actions)
+    assert ",".join(settled(written(), {"Actions": actions})["Actions"]) == actions.replace(" ", "")
 
 
 @of_each(
@@ -121,10 +113,19 @@ def test_a_list_with_delayers_own_is_accepted(actions: str) -> None:
         ("http-requst,remote,canary", "names an action that is not in this template"),
         ("HTTP,remote,canary", "Actions"),
         ("", "Actions"),
+        ("remote,canary,remote", "an item twice"),
     ],
     unpacked=True,
 )
 def test_any_other_is_refused_in_words(actions: str, sentence: str) -> None:
-    """Before anything is created or deleted."""
-    with pytest.raises(ValueError, match=sentence):
-        accepted(actions)
+    """Before anything is built."""
+    with pytest.raises(TemplateError, match=sentence):
+        expanded_with(Actions=actions)
+
+
+def test_cloudformation_has_no_such_parameter_and_the_stack_says_its_actions() -> None:
+    """The next deployment takes them from there."""
+    stack = stack_of(OWN)
+    assert "Actions" not in stack["Parameters"]
+    assert "Actions" not in str(stack["Rules"]) + str(stack["Metadata"])
+    assert stack["Outputs"]["Actions"]["Value"] == "remote,canary"

@@ -54,8 +54,8 @@ class Account:
             raise NoStack(f"the stack {self.stack} serves {served}, not {url}; STACK= names another one")
 
     def setting(self, name: str, default: str) -> str:
-        """A parameter of the stack."""
-        return self.parameters.get(name, default)
+        """A parameter of the stack; of one that counts when a stack is packaged, such as Actions, the output."""
+        return self.parameters.get(name) or self.outputs.get(name, default)
 
     def concurrent_executions(self) -> int:
         """How many functions the account lets run at a time."""

@@ -80,24 +80,19 @@ def test_folders_become_objects_and_intrinsics_stay(project: Path) -> None:
     assert properties["CodeUri"].removeprefix("s3://code/") in packaged.archives
 
 
-def test_a_loop_is_left_to_cloudformation(project: Path) -> None:
-    loop = "  Fn::ForEach::Queues: [Queue, [A], {'${Queue}Queue': {Type: AWS::SQS::Queue}}]\n"
-    (project / "template.yaml").write_text(TEMPLATE + loop)
-    packaged = package(project / "template.yaml", "code")
-    assert packaged.template["Resources"]["Fn::ForEach::Queues"][1] == ["A"]
-    assert len(packaged.archives) == 2
-
-
-def test_functions_in_a_loop_share_one_archive_of_all_their_folders(project: Path) -> None:
-    function = (
-        "{Type: AWS::Serverless::Function, Properties: {CodeUri: functions/, Handler: !Sub '${Name}/app.handler'}}"
-    )
-    loop = f"  Fn::ForEach::All: [Name, [post, other-one], {{'Of&{{Name}}': {function}}}]\n"
-    (project / "template.yaml").write_text(TEMPLATE + loop)
-    packaged = package(project / "template.yaml", "code")
-    properties = packaged.template["Resources"]["Fn::ForEach::All"][2]["Of&{Name}"]["Properties"]
-    assert properties["Handler"] == {"Fn::Sub": "${Name}/app.handler"}
-    assert names_in(packaged.archives[properties["CodeUri"].removeprefix("s3://code/")]) == ["post/app.py"]
+def test_what_a_loop_makes_is_packaged_each_with_its_own_folder(project: Path) -> None:
+    function = "{Type: AWS::Serverless::Function, Properties: {CodeUri: !Sub 'functions/${Name}/'}}"
+    loop = f"  Fn::ForEach::All: [Name, !Ref Names, {{'Of&{{Name}}': {function}}}]\n"
+    parameter = "Parameters: {Names: {Type: CommaDelimitedList, Default: post}}\n"
+    (project / "template.yaml").write_text(TEMPLATE + loop + parameter)
+    (project / "functions/other-one").mkdir()
+    (project / "functions/other-one/app.py").write_text("handler = 1")
+    packaged = package(project / "template.yaml", "code", {"Names": "other-one,post"})
+    keys = [packaged.template["Resources"][name]["Properties"]["CodeUri"] for name in ("Ofotherone", "Ofpost", "Post")]
+    assert keys[0] != keys[1] == keys[2]
+    assert {names_in(packaged.archives[key.removeprefix("s3://code/")])[0] for key in keys} == {"app.py"}
+    assert packaged.settled == {"Names"}
+    assert packaged.template["Parameters"] == {}
 
 
 def test_a_missing_folder_is_named(project: Path) -> None:
@@ -124,14 +119,8 @@ def test_alarms_on_an_expression_are_left_out() -> None:
     plain = {"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "Late"}}
     math = {"Type": "AWS::CloudWatch::Alarm", "Properties": {"Metrics": [{"Id": "late"}]}}
     other = {"Type": "AWS::SQS::Queue"}
-    resources = {
-        "Late": math,
-        "Queue": other,
-        "Fn::ForEach::Both": ["Name", ["A"], {"${Name}Plain": plain, "${Name}Math": math}],
-        "Fn::ForEach::Math": ["Name", ["A"], {"${Name}Math": math}],
-        "Plain": plain,
-    }
+    resources = {"Late": math, "Queue": other, "Plain": plain}
     assert without_metric_math({"Transform": "x", "Resources": resources}) == {
         "Transform": "x",
-        "Resources": {"Queue": other, "Fn::ForEach::Both": ["Name", ["A"], {"${Name}Plain": plain}], "Plain": plain},
+        "Resources": {"Queue": other, "Plain": plain},
     }

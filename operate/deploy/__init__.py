@@ -1,0 +1,1 @@
+"""`make deploy`: what is read and edited, template.yaml, becomes what CloudFormation is given."""

@@ -1,0 +1,99 @@
+"""Parameters over which a loop runs: they count when the template is packaged. CloudFormation knows none of them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from operate.deploy.errors import TemplateError
+
+LOOP = "Fn::ForEach::"
+SECTIONS = ("Conditions", "Resources", "Outputs")  # those in which there may be loops
+
+
+def settled(template: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, list[str]]:
+    """What each of them is: as it is `given`, or else its default. Errors: TemplateError, in the words of its rule."""
+    declared = template.get("Parameters", {})
+    values = {
+        name: [one.strip() for one in given.get(name, str(declared[name].get("Default", ""))).split(",")]
+        for name in names_of_settled(template)
+    }
+    for name, items in values.items():
+        pattern = declared[name].get("AllowedPattern", ".*")
+        for item in items:
+            if not re.fullmatch(pattern, item):
+                raise TemplateError(f"{name} has the item {item!r}, which does not match {pattern}.")
+        if len(set(items)) < len(items):
+            raise TemplateError(f"{name} has an item twice: {','.join(items)}.")
+    for rule in template.get("Rules", {}).values():
+        for assertion in rule["Assertions"] if is_about(rule, values) else ():
+            if not _holds(assertion["Assert"], values):
+                raise TemplateError(assertion["AssertDescription"])
+    return values
+
+
+def names_of_settled(template: Mapping[str, Any]) -> list[str]:
+    """The parameters to which the lists of loops refer, each once."""
+    collections = [loop[1] for section in SECTIONS for loop in _loops(template.get(section, {}))]
+    named = [one["Ref"] for one in collections if isinstance(one, dict) and isinstance(one.get("Ref"), str)]
+    return list(dict.fromkeys(name for name in named if name in template.get("Parameters", {})))
+
+
+def without_settled(template: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
+    """The template without these parameters, their rules, and their places in the form of CloudFormation's console."""
+    kept = dict(template)
+    if "Parameters" in kept:
+        kept["Parameters"] = {name: one for name, one in template["Parameters"].items() if name not in names}
+    if "Rules" in kept:
+        kept["Rules"] = {name: one for name, one in template["Rules"].items() if not is_about(one, names)}
+    form = template.get("Metadata", {}).get("AWS::CloudFormation::Interface")
+    if form:
+        groups = [
+            {**group, "Parameters": [name for name in group["Parameters"] if name not in names]}
+            for group in form["ParameterGroups"]
+        ]
+        shown = {**form, "ParameterGroups": [group for group in groups if group["Parameters"]]}
+        kept["Metadata"] = {**template["Metadata"], "AWS::CloudFormation::Interface": shown}
+    return kept
+
+
+def is_about(rule: Any, names: Mapping[str, Any]) -> bool:
+    """Whether it looks at one of them."""
+    return any(name in names for name in _references(rule))
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _references(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from [item] if key == "Ref" and isinstance(item, str) else _references(item)
+
+
+def _holds(condition: Any, values: Mapping[str, list[str]]) -> bool:
+    """The one function that looks into lists."""
+    match condition:
+        case {"Fn::EachMemberIn": [members, allowed]}:
+            return set(_list(members, values)) <= set(_list(allowed, values))
+    raise TemplateError(f"A rule about what is settled when the template is packaged uses no EachMemberIn: {condition}")
+
+
+def _list(value: Any, values: Mapping[str, list[str]]) -> list[str]:
+    match value:
+        case {"Ref": str(name)} if name in values:
+            return values[name]
+        case list(items):
+            return [str(item) for item in items]
+    raise TemplateError(f"A rule about what is settled when the template is packaged compares it with {value}.")
+
+
+def _loops(value: Any) -> Iterator[list[Any]]:
+    """All of them, those within others, too."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _loops(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if str(key).startswith(LOOP):
+                yield item
+            yield from _loops(item)
