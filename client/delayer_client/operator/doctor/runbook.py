@@ -32,7 +32,7 @@ HEADINGS: Final = (
     "GroupDeadLetterQueueAlarm",
     "DeadLetteredAlarm",
     "FailedAlarm",
-    "DelayerSuspectsAlarm, ExecutorSuspectsAlarm, SeriesSuspectsAlarm",
+    "SuspectsAlarm",
     (
         "GroupDeadLetterQueueForgottenAlarm, "
         "JournalDeadLetterQueueForgottenAlarm, "
