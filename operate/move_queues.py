@@ -8,6 +8,7 @@ repeated.
 """
 
 import argparse
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,16 +26,13 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 TAG: Final = "delayer:queue"  # its value: the name of the stack, a slash, the logical name of the queue
-EXECUTOR: Final = "executor-"  # with which the name of an executor's queue begins, and that of its suspects
+EXECUTOR: Final = "executor-"  # with which the name of an executor's queue begins
 EARLIER: Final = {  # the names of executors' queues in earlier versions, and those of today
-    f"{earlier}{suspects}Queue": f"{now}{suspects and '-suspects'}"
-    for earlier, now in {
-        "Canary": "executor-canary",
-        "HttpRequest": "executor-http-request",
-        "SqsSend": "executor-sqs-send",
-    }.items()
-    for suspects in ("", "Suspects")
+    "CanaryQueue": "executor-canary",
+    "HttpRequestQueue": "executor-http-request",
+    "SqsSendQueue": "executor-sqs-send",
 }
+SUSPECTS: Final = re.compile(r".*SuspectsQueue|executor-.*-suspects")  # earlier, each queue had one of its own
 UNKNOWN_TYPES: Final = "executor-remote"  # there, a schedule of an unknown type waits and becomes a dead letter
 SUBSCRIBER: Final = "subscriber-"  # with which the name of a subscriber's queue begins; it has copies of events only
 PREFIX: Final = 16  # characters of the stack's name with which a queue begins; CloudFormation may cut off the others
@@ -183,7 +181,7 @@ def pairs_of(sqs: "SQSClient", old: Sequence[tuple[str, str]], new: Mapping[str,
 
 
 def _counterpart(name: str, new: Mapping[str, str]) -> str:
-    name = EARLIER.get(name, name)
+    name = "SuspectsQueue" if SUSPECTS.fullmatch(name) else EARLIER.get(name, name)
     return new.get(name) or (new.get(UNKNOWN_TYPES, "") if name.startswith(EXECUTOR) else "")
 
 

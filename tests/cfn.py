@@ -240,7 +240,7 @@ def resource_name(reference: Any) -> str:
     if kind == "Fn::Split":
         return str(value[1]["Ref"])
     if kind == "Fn::Sub" and str(value).endswith("${AWS::StackName}-executor-*"):
-        return "Executor*Queue"
+        return "Executor*" if ":lambda:" in value else "Executor*Queue"
     if kind == "Fn::Sub" and (secrets := re.fullmatch(r"arn:.*:secret:\$\{([\w:]+)\}(/connections)/\*", value)):
         return secrets[1] + secrets[2]
     if kind == "Fn::Sub":

@@ -23,6 +23,7 @@ from delayer.core.timing.deciding import At, Chosen
 from delayer.fakes import MemoryQueue, MemoryStream, ScriptedTarget
 from delayer.fakes.runtime.faults import Crash, FaultPlan, Faulty
 from delayer.ports.clock import Clock
+from delayer.ports.consumers import Absent, Consumers
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.stream_consumer import Died
 from delayer.ports.target import Target
@@ -39,7 +40,13 @@ LEASE = in_memory.LEASE
 LEAD = in_memory.LEAD
 KEY = in_memory.KEY
 SIGNING_KEY = in_memory.SIGNING_KEY
-SUSPECTS = {"relay": "suspects", "execute": "http-suspects", "step": "series-suspects"}  # the queue of each function
+SUSPECTS = "suspects"  # the queue that all share
+GUARDED = {  # who handles them, by its name in functions/ and in the stack
+    "delayer-relay": "relay",
+    "executor-http-request": "execute",
+    "executor-remote": "execute",  # there is one executor here
+    "series-stepper": "step",
+}
 ACTION = {"type": "http-request", "url": "http://target/"}
 
 
@@ -73,6 +80,22 @@ class Consumer:
         return [at for at, change in enumerate(changes) if change.sequence in failed]
 
 
+@frozen
+class SameProcess:
+    """Port Consumers: the functions that handle suspects, invoked by the dispatcher."""
+
+    world: "World"
+
+    def handle(self, function: str, message: ReceivedMessage) -> bool:
+        """As the port."""
+        if function not in GUARDED:
+            raise Absent(function)
+        try:
+            return self.world.guarded(GUARDED[function])([message]) == []
+        except Crash as error:
+            raise Died(str(error)) from error
+
+
 @define(kw_only=True, slots=False)
 class World(StackInMemory):
     """One stack. `spoiled` names the function whose ports are under `plan`."""
@@ -93,9 +116,8 @@ class World(StackInMemory):
     def make_adapters(self) -> None:
         """With queues of suspects, and a target that answers by a script."""
         super().make_adapters()
-        self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["relay"])
-        self.http_suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["execute"], visibility=90 * SECOND)
-        self.delayer_queue.dead_letters, self.http_queue.dead_letters = self.suspects, self.http_suspects
+        self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS, visibility=100 * SECOND)
+        self.delayer_queue.dead_letters = self.http_queue.dead_letters = self.suspects
         self.target = ScriptedTarget(self.clock)
 
     def build(self) -> None:
@@ -122,6 +144,7 @@ class World(StackInMemory):
         self.execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
         self.guarded_relay = use_cases.guard(self.ports("relay"), lambda batch: self.relay_batch(batch))
         self.guarded_execute = use_cases.guard(self.ports("execute"), lambda batch: self.execute_batch(batch))
+        self.dispatch = use_cases.dispatch_suspects(self.ports("dispatch"))
         self.announce = use_cases.announce(self.ports("announce"))
         self.write_journal = use_cases.write_journal(self.ports("journal"))
         self.redrive = use_cases.redrive(self.ports("redrive"))
@@ -152,13 +175,22 @@ class World(StackInMemory):
         return self.step(batch)
 
     def settings_for(self, function: str) -> StackSettings:
-        suspects = SUSPECTS.get(function)
-        return evolve(self.settings, suspects=suspects) if suspects else self.settings
+        return evolve(self.settings, suspects=SUSPECTS) if function in GUARDED.values() else self.settings
 
     def target_for(self, function: str) -> Target:
         """The target as a function reaches it."""
         target: Target = self.port_for(function, self.target).__call__
         return target
+
+    def guarded(self, function: str) -> Callable[[Sequence[ReceivedMessage]], list[str]]:
+        """What handles the suspects of a function."""
+        use: Callable[[Sequence[ReceivedMessage]], list[str]] = getattr(self, f"guarded_{function}")
+        return use
+
+    @property
+    def handlers(self) -> Consumers:
+        """The functions whose messages become suspects."""
+        return SameProcess(self)
 
     @property
     def stream_consumer(self) -> Consumer:
@@ -299,8 +331,7 @@ class World(StackInMemory):
             (self.delayer_queue, self.guarded_relay),
             (self.http_queue, self.guarded_execute),
             (self.sweep_queue, self.sweep_buckets),
-            (self.suspects, self.guarded_relay),
-            (self.http_suspects, self.guarded_execute),
+            (self.suspects, self.dispatch),
         ]
 
     def _tick(self) -> None:
@@ -332,7 +363,7 @@ class World(StackInMemory):
         raise AssertionError(f"{len(batch)} records of the stream were given up on")
 
     def _consume(self, queue: MemoryQueue, use: Callable[[Any], list[str]]) -> bool:
-        batch = queue.receive(1 if queue.name in SUSPECTS.values() else 10)
+        batch = queue.receive(1 if queue.name == SUSPECTS else 10)
         if not batch:
             return False
         failed = self._call(use, batch)

@@ -11,6 +11,7 @@ FED: Final = frozenset(
     {
         "CanaryFarLateness",
         "CanaryNearLateness",
+        "Attention",
         "DeadLettered",
         "Failed",
         "SweepHeld",

@@ -26,6 +26,7 @@ from delayer.aws.flow.lines import DynamoLines
 from delayer.aws.flow.seats import DynamoSeats
 from delayer.aws.lanes.records import DynamoRecords
 from delayer.aws.lanes.waiting_table import DynamoWaitingTable
+from delayer.aws.messaging.consumers import LambdaConsumers
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.aws.messaging.function import LambdaFunction
 from delayer.aws.messaging.queue import SqsQueue
@@ -39,6 +40,7 @@ from delayer.aws.series.upkeep import DynamoSeriesUpkeep
 from delayer.aws.signing.rows import DynamoSigningRows
 from delayer.ports.actions import Actions
 from delayer.ports.connections import Connections
+from delayer.ports.consumers import Consumers
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
 from delayer.ports.flow import Blocks
@@ -91,6 +93,7 @@ PORTS: Final[dict[type, type]] = {
     DynamoTokens: TokenRows,
     DynamoTrials: Trials,
     DynamoWaitingTable: FindsWaiting,
+    LambdaConsumers: Consumers,
     LambdaFunction: Function,
     LambdaStreamConsumer: StreamConsumer,
     S3DeadLetterStore: DeadLetterStore,
@@ -234,6 +237,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoTrials", "note_pass"): {(UPDATE, "table")},
     ("DynamoTrials", "passed"): {(GET, "table")},
     ("DynamoWaitingTable", "page"): {(QUERY, "table")},
+    ("LambdaConsumers", "handle"): {("lambda:InvokeFunction", "stack")},
     ("LambdaFunction", "ask"): {("lambda:InvokeFunction", "function")},
     ("LambdaStreamConsumer", "handle"): {("lambda:InvokeFunction", one) for one in ("function", "relaxed")},
     ("S3DeadLetterStore", "set_aside"): {("s3:PutObject", "bucket")},

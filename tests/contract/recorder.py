@@ -121,7 +121,7 @@ class Calls:
 
 def field_of(adapter: Any, resource: str) -> str:
     """The field of the adapter that names a resource, or what all of its names begin with."""
-    beginnings = (resource, resource.partition("/connections/")[0] + "/connections")
+    beginnings = (resource, resource.partition("/connections/")[0] + "/connections", resource.partition("-")[0])
     return next(str(one.name) for one in fields(type(adapter)) if getattr(adapter, one.name) in beginnings)
 
 

@@ -161,6 +161,7 @@ GIVEN: dict[str, Any] = {
     "stream-enqueuer": removed(DUE, DUE + HOUR),
     "stream-lifecycle": inserted(DUE, DUE + HOUR),
     "subscriber-failed-webhook": messages(LIFECYCLE_EVENT),
+    "suspects-dispatcher": messages(encode(a_delayer_message(DUE))),
     "sweep-bucket-enqueuer": messages((GOLDEN / "sweep-message.json").read_text()),
     "task-1minute-enqueuer": {},
     "task-1minute-series": {},

@@ -23,9 +23,7 @@ def rows(heading: str) -> dict[str, list[str]]:
     return {first.strip("`"): others for first, *others in cells}
 
 
-OF_A_LOOP = re.compile(
-    r"\b(Executor|Subscriber|Policy)[a-z0-9]+(SuspectsQueue|Queue)\b|(?<=passed#)(executor)-[a-z0-9-]+"
-)
+OF_A_LOOP = re.compile(r"\b(Executor|Subscriber|Policy)[a-z0-9]+(Queue)\b|(?<=passed#)(executor)-[a-z0-9-]+")
 FUNCTION_OF_THE_STACK = re.compile(r"arn:.*:function:\$\{AWS::StackName\}-")
 KINDS = ("executor", "subscriber", "policy")
 

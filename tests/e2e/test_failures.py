@@ -143,12 +143,12 @@ def test_a_target_that_nobody_listens_to(client: Client) -> None:
 
 
 def test_a_malformed_suspect_is_stored_as_a_dead_letter(client: Client) -> None:
-    """What came back three times is handled alone, by the same function."""
+    """What no function can read goes to the relay."""
     sqs = client.stack.client("sqs")
-    (url,) = [u for u in sqs.list_queues()["QueueUrls"] if "ExecutorhttprequestSuspectsQueue" in u]
+    (url,) = [u for u in sqs.list_queues()["QueueUrls"] if "SuspectsQueue" in u]
     sqs.send_message(QueueUrl=url, MessageBody="nobody can read this")
     (entry,) = client.dead_letters("dead-lettered/malformed/")
-    assert entry["source"] == "executor-http-request"
+    assert entry["source"] == "delayer-relay"
     client.operate("discard", key=entry["key"])
 
 

@@ -137,7 +137,7 @@ def test_a_stale_message_among_the_suspects_does_not_end_a_live_chain() -> None:
     world.run_until(START + 3 * SECOND)
     first = encode(world.target.reached[0][1])
     world.run_until(START + 30 * SECOND)
-    world.http_suspects.send([Outgoing(body=first)])
+    world.suspects.send([Outgoing(body=first)])
     world.run_out(START + HOUR)
     check_fired_once("stale message", world, reached_at_most=5)
     assert world.store.objects == {}

@@ -33,8 +33,8 @@ def test_its_times_are_those_of_the_template() -> None:
         (stack.delayer_queue, "DelayerQueue"),
         (stack.sweep_queue, "SweepQueue"),
         (stack.http_queue, "ExecutorhttprequestQueue"),
-        (stack.suspects, "DelayerSuspectsQueue"),
-        (stack.http_suspects, "ExecutorhttprequestSuspectsQueue"),
+        (stack.suspects, "SuspectsQueue"),
+        (stack.series_queue, "SeriesQueue"),
     ):
         assert queue.visibility == queues[name]["VisibilityTimeout"] * SECOND
     assert functions()["delayer-relay"]["Timeout"] * SECOND == LEASE

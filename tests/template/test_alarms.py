@@ -26,12 +26,12 @@ SILENT: Final = {  # those that ring because nothing is heard
     "SeriesTaskMissingAlarm",
     "TimingTaskMissingAlarm",
     "StreamNotPolledAlarm",
-    "CanaryNearMissingAlarm",
-    "CanaryFarMissingAlarm",
     *(name for name in ALARMS if name.endswith("NotPolledAlarm")),
 }
+OF_CANARIES: Final = {"CanaryNearAlarm", "CanaryFarAlarm"}  # they ring for silence, and for what is late
 # One is too many of these: nobody need wait whether there is a second.
 AT_ONCE: Final = {
+    "AttentionAlarm",
     "DeadLetteredAlarm",
     "FailedAlarm",
     "UnexpectedAlarm",
@@ -156,9 +156,11 @@ def test_its_metrics_exist_and_its_dimensions_are_right(alarm: str) -> None:
 
 
 @each_alarm
-def test_only_those_on_silence_take_missing_data_for_bad(alarm: str) -> None:
-    given = ALARMS[alarm]
-    assert given["TreatMissingData"] == ("breaching" if alarm in SILENT else "notBreaching")
+def test_only_those_on_silence_tell_that_data_stop_to_come(alarm: str) -> None:
+    """By the change to a state that each alarm has until its first data: a new one tells nobody (ADR 0176)."""
+    given, is_silent = ALARMS[alarm], alarm in SILENT | OF_CANARIES
+    assert given["TreatMissingData"] == ("missing" if is_silent else "notBreaching")
+    assert given.get("InsufficientDataActions") == ([{"Ref": "AlarmTopic"}] if is_silent else None)
     if alarm in SILENT:
         assert (given["ComparisonOperator"], given["Threshold"]) == ("LessThanThreshold", 1)
 
@@ -250,8 +252,11 @@ def test_the_alarms_on_functions() -> None:
     }
 
 
+OF_ALL: Final = {"Fn::If": ["HasAllAlarms", {"Metrics": ["EventCount"]}, {"Ref": "AWS::NoValue"}]}
+
+
 def test_each_mapping_of_a_stream_rings_if_it_does_not_poll_or_drops() -> None:
-    """These are metrics of the mapping, which must ask for them."""
+    """These are metrics of the mapping, which must ask for them: they are paid for, so only where they are watched."""
     mappings = {
         name: resource["Properties"]
         for name, resource in deployed()["Resources"].items()
@@ -259,7 +264,7 @@ def test_each_mapping_of_a_stream_rings_if_it_does_not_poll_or_drops() -> None:
     }
     assert len(mappings) == 2 + len(STREAMED) + 1  # who enqueues, and claims; the lifecycle of each table; timing
     for name, properties in mappings.items():
-        assert properties["MetricsConfig"] == {"Metrics": ["EventCount"]}
+        assert properties["MetricsConfig"] == OF_ALL
         found = {one.name for alarm in ALARMS for one in watched(alarm) if one.resource == name}
         assert found >= {"PolledEventCount", "DroppedEventCount"}
         assert ("OnFailureDestinationDeliveredEventCount" in found) == ("DestinationConfig" in properties)
@@ -279,10 +284,8 @@ def test_an_api_that_answers_503_rings_and_a_single_one_does_not() -> None:
 
 def test_what_is_switched_off_does_not_ring() -> None:
     conditions = {name: expanded()["Resources"][name].get("Condition") for name in ALARMS}
-    assert {name for name in ALARMS if conditions[name] == "HasCanary"} == {
-        f"Canary{path}{what}Alarm" for path in ("Near", "Far") for what in ("Missing", "Late")
-    }
-    assert {name for name in ALARMS if conditions[name] == "HasEvents"} == {
+    assert {name for name in ALARMS if conditions[name] == "HasCanaryAlarms"} == OF_CANARIES
+    assert {name for name in ALARMS if conditions[name] == "HasAllAlarmsOfEvents"} == {
         f"Lifecycle{table}{what}Alarm" for table in STREAMED for what in ("NotPolled", "Dropped")
     }
 
@@ -298,12 +301,9 @@ def test_few_schedules_ring_only_if_half_of_them_are_very_late() -> None:
 def test_each_canary_rings_if_it_is_late_or_missing() -> None:
     for metric in set(get_args(Lateness)) - {"Lateness", "RelaxedLateness", "UndecidedAge"}:  # users' schedules
         assert metric in LATENESS.values()
-        [missing, late] = sorted(
-            (name for name in ALARMS if {one.name for one in watched(name)} == {metric}), reverse=True
-        )
-        assert ALARMS[missing]["Statistic"] == "SampleCount"
-        assert ALARMS[missing]["EvaluationPeriods"] * ALARMS[missing]["Period"] == 360, "three of its turns"
-        assert ALARMS[late]["Threshold"] == 1000
+        [alarm] = [ALARMS[name] for name in ALARMS if {one.name for one in watched(name)} == {metric}]
+        assert (alarm["Statistic"], alarm["Threshold"]) == ("Maximum", 1000)
+        assert alarm["EvaluationPeriods"] * alarm["Period"] == 360, "three of its turns"
 
 
 # ------------------------------------------------------------ the dashboard

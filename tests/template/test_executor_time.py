@@ -84,7 +84,7 @@ def calls_of(ending: Result, has_twin: bool) -> list[str]:
         world.execute, ledger=together, queue=Counted(world.http_queue, calls), target=target, dead_letters=letters
     )
     guarded = evolve(world.guarded_execute, trials=Counted(world.trials, calls), dead_letters=letters, handle=execute)
-    suspect = ReceivedMessage(message_id="m", body=encode(an_executor_message()), source=SUSPECTS["execute"])
+    suspect = ReceivedMessage(message_id="m", body=encode(an_executor_message()), source=SUSPECTS)
     assert guarded([suspect]) == []
     return calls
 

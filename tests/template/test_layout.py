@@ -20,6 +20,7 @@ ORDER = [
     "task-1minute-enqueuer",
     "sweep-bucket-enqueuer",
     "delayer-relay",
+    "suspects-dispatcher",
     "executor-*",
     "operator-dead-letters",
     "operator-id-key",

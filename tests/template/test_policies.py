@@ -138,6 +138,8 @@ def of_port(port: Port) -> set[Permission]:
         return of_prefixes(port)
     if port.held == "S3DeadLetterStore":
         return of_any_place(port)
+    if port.held == "LambdaConsumers":
+        return {(name, "lambda:InvokeFunction") for name in ("DelayerRelay", "SeriesStepper", "Executor*")}
     assert port.held in ADAPTERS | LOCAL, f"what does {port.held} ask of AWS? A target belongs to TARGETS or LOCAL"
     calls = [call for method in port.methods for call in CALLS.get((port.held, method), ())]
     return {(port.resources[field], action) for action, field in calls}

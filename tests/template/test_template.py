@@ -10,11 +10,14 @@ from ministack.core.responses import request_scope
 from ministack.services.cloudformation import engine
 
 from delayer.aws.messaging.queue import BATCH_BYTES
+from delayer.aws.runtime.clients import OF_SUSPECTS
+from delayer.aws.runtime.deadline import MOST_MARGIN
 from delayer.core.actions.built_in import built_in
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.history.cloud_events import PREFIX
 from delayer.core.history.events import LifecycleRecord, enqueued
 from delayer.core.ledger.lifecycle import EventType
+from delayer.core.recovery.consumer import consumer_of
 from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
 from delayer.core.series.stepping import AT_THE_CLAIM
 from delayer.fakes import MemoryObserver, MemoryTopic
@@ -86,9 +89,15 @@ SUSPECTS = sorted(name for name in QUEUES if name.endswith("SuspectsQueue"))
 DEAD = sorted(set(QUEUES) - set(WORKING) - set(SUSPECTS))
 OF_SUBSCRIBERS = sorted(queue for queue, function in consumed().items() if function.startswith("subscriber-"))
 OF_POLICIES = sorted(queue for queue, function in consumed().items() if function.startswith("policy-"))
+GUARDED = ("delayer-relay", "executor-", "series-stepper")  # who handle suspects, too
+HOLDING = sorted(queue for queue, function in consumed().items() if function.startswith(GUARDED))
 HEALING = ["GroupQueue", "JournalQueue", "SweepQueue", *OF_SUBSCRIBERS, *OF_POLICIES]  # those that hold no schedules
 # Dead-letter queues of several queues.
-SHARED = {"SubscribersDeadLetterQueue": OF_SUBSCRIBERS, "PoliciesDeadLetterQueue": OF_POLICIES}
+SHARED = {
+    "SubscribersDeadLetterQueue": OF_SUBSCRIBERS,
+    "PoliciesDeadLetterQueue": OF_POLICIES,
+    "SuspectsQueue": HOLDING,
+}
 STREAMED = ("SchedulesTable", "RelaxedTable", "WaitingTable", "LedgerTable")
 RENEWED = {
     "TaskDeadLetterQueue": 24 * 3600,
@@ -107,7 +116,7 @@ def test_each_folder_is_a_function_and_each_function_a_folder() -> None:
 def test_names(function: str) -> None:
     """`<source>-<classifier>-<name>`, the same in AWS, in the folder and in the logs."""
     assert FUNCTIONS[function]["FunctionName"] == {"Fn::Sub": f"${{AWS::StackName}}-{function}"}
-    sources = "api|stream|task|sweep|delayer|executor|job|operator|lifecycle|series|subscriber|deploy|relaxed"
+    sources = "api|stream|suspects|task|sweep|delayer|executor|job|operator|lifecycle|series|subscriber|deploy|relaxed"
     sources += "|timing|policy"
     assert re.fullmatch(rf"({sources})(-[a-z0-9]+)+", function)
     assert variables(function)["AWS_SDK_UA_APP_ID"] == function
@@ -214,7 +223,7 @@ def test_no_attempt_outlives_the_margin_after_an_end() -> None:
     executors = [FUNCTIONS[name]["Timeout"] for name in FUNCTIONS if name.startswith("executor-")]
     writers = [*executors, *(FUNCTIONS[name]["Timeout"] for name in ("delayer-relay", "relaxed-claimer"))]
     assert (max(writers) + max(executors) + 60) * 1000 <= ATTEMPT_OVER
-    ending = {consumed()[queue] for queue in SUSPECTS} - {"series-stepper"}  # its messages are events, and end nothing
+    ending = {consumed()[queue] for queue in HOLDING} - {"series-stepper"}  # its messages are events, and end nothing
     assert {FUNCTIONS[function]["Timeout"] for function in ending} <= set(writers)
     assert "lease" in HandOver.__annotations__
 
@@ -486,7 +495,7 @@ def test_queues_are_kept_when_their_stack_is_deleted(queue: str) -> None:
     name = tag["Value"]["Fn::Sub"].removeprefix("${AWS::StackName}/")
     function = consumed().get(queue, "")
     of_a_loop = function.startswith(("executor-", "subscriber-", "policy-"))
-    assert name in ((function, f"{function}-suspects") if of_a_loop else (queue,))
+    assert name == (function if of_a_loop else queue)
 
 
 def test_no_two_queues_have_one_tag() -> None:
@@ -542,21 +551,30 @@ def test_every_consumed_queue_works_or_is_a_dead_letter_queue() -> None:
 
 
 def test_schedules_come_to_suspects_and_never_to_a_dead_letter_queue() -> None:
-    """The same function handles them there, each alone, and no receive count gives one up (ADR 0081).
+    """All to one queue (ADR 0175). There they are handled alone, and no receive count gives one up (ADR 0081).
 
-    So do the events of series: one that fails must hold up no other series.
+    So are the events of series: one that fails must hold up no other series.
     """
-    guarded = ("delayer-relay", "executor-", "series-stepper")
-    holding = [q for q, function in consumed().items() if function.startswith(guarded)]
-    working = [queue for queue in holding if queue not in SUSPECTS]
-    assert sorted(dead_letter_queues()[queue] for queue in working) == SUSPECTS
-    for queue in working:
-        suspects = dead_letter_queues()[queue]
-        assert consumed()[suspects] == consumed()[queue]
-        assert "RedrivePolicy" not in QUEUES[suspects]
-        assert QUEUES[suspects]["VisibilityTimeout"] == QUEUES[queue]["VisibilityTimeout"]
+    assert SUSPECTS == ["SuspectsQueue"]
+    assert {dead_letter_queues()[queue] for queue in HOLDING} == {"SuspectsQueue"}
+    assert "RedrivePolicy" not in QUEUES["SuspectsQueue"]
     batches = {logical(one["Queue"]): one["BatchSize"] for _, one in events("SQS")}
-    assert {batches[queue] for queue in SUSPECTS} == {1}
+    assert batches["SuspectsQueue"] == 1
+
+
+def test_a_suspect_is_handed_to_the_function_of_its_queue() -> None:
+    """The queue has the name by which the dispatcher tells it, and each such function knows the queue of suspects."""
+    for queue in HOLDING:
+        text, values = QUEUES[queue]["QueueName"]["Fn::Sub"]
+        name = text.replace("${AWS::StackName}", "delayer")
+        for variable in values:
+            name = name.replace(f"${{{variable}}}", "0a1b2c3d")
+        assert consumer_of("", name, "delayer") == consumed()[queue]
+        assert variables(consumed()[queue])["SUSPECTS_QUEUE"] == {"Fn::GetAtt": "SuspectsQueue.QueueName"}
+    dispatcher = FUNCTIONS["suspects-dispatcher"]
+    longest = max(FUNCTIONS[consumed()[queue]]["Timeout"] for queue in HOLDING)
+    assert longest < OF_SUSPECTS.read_timeout < dispatcher["Timeout"] - MOST_MARGIN
+    assert dispatcher["Timeout"] < QUEUES["SuspectsQueue"]["VisibilityTimeout"], "a second copy would begin meanwhile"
 
 
 TLS_ONLY = {"Bool": {"aws:SecureTransport": "false"}}
@@ -597,10 +615,9 @@ def test_a_queue_of_events_takes_them_from_our_topic_alone() -> None:
     assert set(allowed) == sent_to, "by a subscription, or when a subscription cannot deliver"
 
 
-@of_each(SUSPECTS)
-def test_an_alarm_on_what_waits_among_suspects(queue: str) -> None:
+def test_an_alarm_on_what_waits_among_suspects() -> None:
     """For a quarter of an hour, in flight or not. SQS does not count the age of what came back three times."""
-    alarm = ALARMS[queue.replace("Queue", "Alarm")]
+    alarm, queue = ALARMS["SuspectsAlarm"], "SuspectsQueue"
     assert alarm["Metrics"][0] == {"Id": "all", "Expression": "visible + inflight"}
     metrics = {one["Id"]: one["MetricStat"]["Metric"] for one in alarm["Metrics"][1:]}
     assert {name: metric["MetricName"] for name, metric in metrics.items()} == {

@@ -9,7 +9,7 @@ from local.emulator.patches.streams import StreamPoller
 Contents = dict[str, Any]
 OF_SCHEDULES: Final = ("SchedulesTable", "RelaxedTable", "WaitingTable")
 # The queues in which a schedule is on its way, by their logical ids.
-ON_THE_WAY: Final = re.compile(r"Delayer(Suspects)?Queue|Executor[a-z]+(Suspects)?Queue")
+ON_THE_WAY: Final = re.compile(r"DelayerQueue|SuspectsQueue|Executor[a-z]+Queue")
 
 
 def collected(streams: StreamPoller) -> Contents:

@@ -1,12 +1,13 @@
 """Logs and metrics (ADR 0031)."""
 
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
-from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.instants import MINUTE, Millis
 
 # The comment beside each is its description in docs/reference/metrics.md.
 Count = Literal[
     "Accepted",  # schedules that were answered 201
+    "Attention",  # what somebody must look at, of whatever kind: one alarm rings for all of it
     "Announced",  # lifecycle events that were published
     "Asked",  # schedules whose policy was asked for their time
     "BroughtBack",  # records of a stream that were set aside and then handled, those included that Lambda gave up on
@@ -50,6 +51,14 @@ Lateness = Literal[
     "UndecidedAge",  # how long the oldest schedule has been waiting for its time
 ]
 Metric = Literal[Count, Lateness]
+
+# One is too many of these. Each is counted as Attention, too (ADR 0176).
+NEEDS_SOMEBODY: Final[frozenset[Metric]] = frozenset(
+    {"DeadLettered", "NotBroughtBack", "SeriesFailed", "TimeRefused", "Unannounced", "Unexpected"}
+)
+TOO_LONG: Final[dict[Metric, Millis]] = {"UndecidedAge": 15 * MINUTE}  # so is a measure that is as high
+# The canary and the sweep count in these though nothing is scheduled. Each metric is paid for by the month.
+WRITTEN_WHEN_IDLE: Final[frozenset[Metric]] = frozenset({"Claimed", "Enqueued", "Swept"})
 
 
 class Observer(Protocol):

@@ -28,6 +28,7 @@ class ReceivedMessage:
     body: str
     source: str = ""  # the name of its queue
     sent_at: Millis = 0  # when it was sent; 0 if that is not known
+    origin: str = ""  # the name of the queue from which SQS has moved it, if it has
 
 
 class SendsMessages(Protocol):

@@ -29,6 +29,7 @@ from delayer.ports.secrets import Secrets
 from delayer.ports.series import SeriesTable
 from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
 from delayer.ports.signing import SigningRows
+from delayer.ports.consumers import Consumers
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.tokens import Seal, TokenRows
 from delayer.ports.topic import Topic
@@ -76,7 +77,11 @@ class Settings(Protocol):
 
     @property
     def suspects(self) -> str:
-        """The name of the queue of suspects that this function consumes, too."""
+        """The name of the queue of suspects, from which this function is given messages, too."""
+
+    @property
+    def stack(self) -> str:
+        """The name of the stack."""
 
     @property
     def stack_id(self) -> str:
@@ -193,6 +198,10 @@ class Bundle(Protocol):
     @property
     def stream_consumer(self) -> StreamConsumer:
         """The function that handles the stream of the schedules table."""
+
+    @property
+    def consumers(self) -> Consumers:
+        """The functions that handle suspects."""
 
     @property
     def registry(self) -> Registry:

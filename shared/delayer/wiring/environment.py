@@ -9,7 +9,8 @@ from functools import cache, cached_property
 from threading import Condition
 from typing import TYPE_CHECKING
 
-from delayer.aws.runtime.clients import client, fail_fast_dynamodb, waiting_lambda
+from delayer.aws.runtime.clients import client, fail_fast_dynamodb, lambda_for_suspects, waiting_lambda
+from delayer.aws.runtime.deadline import DEADLINE
 from delayer.aws.runtime.environment import Started, SystemClock, Threads, number, random_token, setting
 from delayer.aws.runtime.telemetry import Telemetry
 from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from delayer.aws.lanes.waiting_table import DynamoWaitingTable
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
     from delayer.aws.messaging.function import LambdaFunction
+    from delayer.aws.messaging.consumers import LambdaConsumers
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic
@@ -115,6 +117,10 @@ class EnvironmentSettings:
     @property
     def suspects(self) -> str:
         return setting("SUSPECTS_QUEUE")
+
+    @property
+    def stack(self) -> str:
+        return setting("STACK")
 
     @property
     def stack_id(self) -> str:
@@ -251,6 +257,13 @@ class Environment:
         return LambdaStreamConsumer(
             lambda_=client("lambda"), function=setting("STREAM_ENQUEUER"), relaxed=setting("RELAXED_CLAIMER")
         )
+
+    @cached_property
+    def consumers(self) -> "LambdaConsumers":
+        from delayer.aws.messaging.consumers import LambdaConsumers
+
+        DEADLINE.share = 1
+        return LambdaConsumers(lambda_=lambda_for_suspects(), stack=self.settings.stack)
 
     @cached_property
     def registry(self) -> "DynamoRegistry":

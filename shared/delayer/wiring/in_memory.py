@@ -106,6 +106,7 @@ LOCAL: Final = {  # those that always answer
     "topic": "topic",
     "read_dead_letter": "contents",
     "stream_consumer": "stream_consumer",
+    "consumers": "handlers",
     "randomness": "some_bytes",
     "pick": "picked",
     "new_job_id": "new_id",
@@ -130,6 +131,7 @@ class StackSettings:
     lead: Millis = LEAD
     keep_for: Millis = 90 * DAY
     event_source: str = "urn:delayer:test"
+    stack: str = "delayer"
     stack_id: str = STACK
     has_events: bool = True
     has_journal: bool = True

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.guard import Guard
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
     from delayer.use_cases.recovery.redrive import Redrive
+    from delayer.use_cases.recovery.suspects.dispatch import DispatchSuspects
     from delayer.use_cases.series.begin import Begin
     from delayer.use_cases.series.create import CreateSeries
     from delayer.use_cases.series.end_group import EndSeriesOfGroup
@@ -646,6 +647,13 @@ def guard(ports: "Bundle", handle: "Callable[[Sequence[ReceivedMessage]], list[s
         suspects=ports.settings.suspects,
         handle=handle,
     )
+
+
+def dispatch_suspects(ports: "Bundle") -> "DispatchSuspects":
+    """The queue of suspects."""
+    from delayer.use_cases.recovery.suspects.dispatch import DispatchSuspects
+
+    return DispatchSuspects(consumers=ports.consumers, observer=ports.observer, stack=ports.settings.stack)
 
 
 def bring_back(ports: "Bundle") -> "BringBack":

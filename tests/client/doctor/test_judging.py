@@ -28,7 +28,7 @@ from tests.client.doctor.account import NOW
 counts = st.integers(0, 20_000)
 ages = st.integers(-120, 100_000).map(lambda seconds: NOW - timedelta(seconds=seconds))
 names = st.sampled_from(
-    ["DelayerQueue", "JournalQueue", "SeriesQueue", "SweepDeadLetterQueue", "DelayerSuspectsQueue", "PolicyspreadQueue"]
+    ["DelayerQueue", "JournalQueue", "SeriesQueue", "SweepDeadLetterQueue", "SuspectsQueue", "PolicyspreadQueue"]
 )
 some_queues = st.builds(Queue, name=names, visible=counts, delayed=counts, in_flight=counts)
 rows = st.builds(

@@ -78,7 +78,7 @@ FEWEST = "the least `ApproximateNumberOfMessagesVisible` of `Executor*Queue` (`A
 @pytest.mark.parametrize(
     ("entry", "rings"),
     [
-        ("CanaryNearLateAlarm", f"{CANARY} is more than 1 second, in 3 of 5 periods of 2 minutes."),
+        ("CanaryNearAlarm", f"{CANARY} is more than 1 second, in each of 3 periods of 2 minutes."),
         ("DelayerQueueOldAlarm", f"{OLDEST} is 20 minutes or more, in 3 of 5 periods of 1 minute."),
         ("ExecutorQueueDeepAlarm", f"{FEWEST} is more than 5,000, in 3 of 5 periods of 1 minute."),
         ("ApiServerErrorsAlarm", "the sum of `5xx` of `Api` (`AWS/ApiGateway`) is 3 or more, over 5 minutes."),

@@ -62,8 +62,8 @@ def test_all_queues_are_there_with_their_days() -> None:
 
 
 def fits(queue: str, name: str) -> bool:
-    """`Executor*Queue` stands for the queues of all executors, and not for those of their suspects."""
-    return fnmatchcase(queue, name) and queue.endswith("SuspectsQueue") == name.endswith("SuspectsQueue")
+    """`Executor*Queue` stands for the queues of all executors."""
+    return fnmatchcase(queue, name)
 
 
 def test_the_bucket_and_how_long_it_keeps_what_was_deleted() -> None:

@@ -122,13 +122,13 @@ def purge(stack: EmulatedStack, queue: str) -> None:
 
 
 def suspect(stack: EmulatedStack) -> None:
-    switch_mapping(stack, enabled=False, name="DelayerRelayDelayerSuspectsQueueMessages")
-    fill(stack, "DelayerSuspectsQueue")
+    switch_mapping(stack, enabled=False, name="SuspectsDispatcherSuspectsQueueMessages")
+    fill(stack, "SuspectsQueue")
 
 
 def acquit(stack: EmulatedStack) -> None:
-    purge(stack, "DelayerSuspectsQueue")
-    switch_mapping(stack, enabled=True, name="DelayerRelayDelayerSuspectsQueueMessages")
+    purge(stack, "SuspectsQueue")
+    switch_mapping(stack, enabled=True, name="SuspectsDispatcherSuspectsQueueMessages")
 
 
 def ring(stack: EmulatedStack, state: Any) -> None:
@@ -213,7 +213,7 @@ ILLS = [
         about="TaskDeadLetterQueue",
         link="#taskdeadletterqueuealarm",
     ),
-    Ill(code="suspects-wait", breaks=suspect, mends=acquit, about="DelayerSuspectsQueue"),
+    Ill(code="suspects-wait", breaks=suspect, mends=acquit, about="SuspectsQueue"),
     Ill(
         code="alarm-rings",
         breaks=lambda stack: ring(stack, "ALARM"),

@@ -1,5 +1,6 @@
 """Queues, the topic, the dead-letter store, and the functions that are asked."""
 
+from delayer.aws.messaging.consumers import LambdaConsumers
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.aws.messaging.function import LambdaFunction
 from delayer.aws.messaging.queue import SqsQueue
@@ -67,6 +68,18 @@ FUNCTION = Subject(
     service="lambda",
     made=lambda client: LambdaFunction(lambda_=client, function="arn:aws:lambda:eu-west-1:123456789012:function:slack"),
     cases={"ask": lambda function: function.ask({"delayer": "describe", "text": "é\udc00"})},
+)
+
+
+CONSUMERS = Subject(
+    adapter=LambdaConsumers,
+    service="lambda",
+    made=lambda client: LambdaConsumers(lambda_=client, stack="delayer"),
+    cases={
+        "handle": lambda consumers: consumers.handle(
+            "delayer-relay", ReceivedMessage(message_id="m1", body="é\udc00", source="suspects", sent_at=NOW)
+        )
+    },
 )
 
 

@@ -155,6 +155,13 @@ class WatchedSeries(MemorySeries):
         return is_written
 
 
+IN_AWS = {  # the names of the queues from which messages are moved to the suspects
+    "delayer": "delayer-DelayerQueue-0a1b2c3d",
+    "http": "delayer-executor-http-request-0a1b2c3d",
+    "series": "delayer-SeriesQueue-0a1b2c3d",
+}
+
+
 @define
 class WatchedQueue(MemoryQueue):
     """Wakes its consumer when a message can be received."""
@@ -169,8 +176,8 @@ class WatchedQueue(MemoryQueue):
             self.watch.flow.sent_again(body, [message.body for message in self.messages])
         self.watch.stack.aws.wake_queue(self, visible_at)
 
-    def take(self, message: Message) -> None:
-        super().take(message)
+    def take(self, message: Message, origin: str) -> None:
+        super().take(message, IN_AWS[origin])
         self.watch.suspected(message.body)
 
     def visible(self) -> int:

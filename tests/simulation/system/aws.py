@@ -143,11 +143,9 @@ class Aws:
             "http": ("execute", stack.guarded_execute),
             "sweep": ("sweep", stack.sweep_buckets),
             "series": ("step", stack.guarded_step),
-            "series-suspects": ("step", stack.guarded_step),
             "policy": ("policy", stack.decide_batch),
             "group": ("cancel group", stack.cancel_group),
-            "suspects": ("relay", stack.guarded_relay),
-            "http-suspects": ("execute", stack.guarded_execute),
+            "suspects": ("dispatch", stack.dispatch),
         }
         return consumers[queue.name]
 

@@ -69,7 +69,7 @@ from tests.simulation.system.aws import Aws
 from tests.simulation.system.bodies import body_of
 from tests.simulation.system.environments import Environments
 from tests.simulation.system.target import Target
-from tests.world import SUSPECTS, World
+from tests.world import GUARDED, SUSPECTS, World
 
 TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "accept": 10 * SECOND,
@@ -88,6 +88,7 @@ TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "relay": 10 * SECOND,
     "execute": 85 * SECOND,
     "redrive": 60 * SECOND,
+    "dispatch": 95 * SECOND,
     "step": 30 * SECOND,
     "series tick": 60 * SECOND,
     "create series": 10 * SECOND,
@@ -113,6 +114,7 @@ NAMES = {  # as functions/ has them
     "relay": "delayer-relay",
     "execute": "executor-http-request",
     "redrive": "operator-dead-letters",
+    "dispatch": "suspects-dispatcher",
     "step": "series-stepper",
     "series tick": "task-1minute-series",
     "create series": "api-series-post",
@@ -171,6 +173,28 @@ class StackConsumer:
         if isinstance(outcome, BaseException):
             raise Died(str(outcome)) from outcome
         return [change for change in changes if change.sequence in outcome]
+
+
+@frozen
+class StackConsumers:
+    """Port Consumers: another invocation, for which the dispatcher waits."""
+
+    stack: "Stack"
+
+    def handle(self, function: str, message: ReceivedMessage) -> bool:
+        stack, name = self.stack, GUARDED[function]
+        stack.kernel.wait_until(stack.kernel.now + stack.chance.whole("invoke", 1, 12))
+        if stack.network.is_down(Service.LAMBDA):
+            raise Unavailable("Lambda is down")
+        if stack.chance.surprise("suspect throttled", stack.weather.throttled):
+            raise Unavailable("Lambda throttles")
+        about = [schedule_id] if (schedule_id := body_of(message.body).id) else []
+        outcome = stack.kernel.call(
+            lambda done: stack.start(name, lambda: stack.guarded(name)([message]), done, about)
+        )
+        if isinstance(outcome, BaseException):
+            raise Died(str(outcome)) from outcome
+        return outcome == []
 
 
 @frozen
@@ -249,16 +273,14 @@ class Stack(World):
         self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed, waiting=waiting)
         self.waiting_records = self.records.waiting
         self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
-        self.suspects = self._queue(SUSPECTS["relay"], 30 * SECOND)
-        self.http_suspects = self._queue(SUSPECTS["execute"], 90 * SECOND)
+        self.suspects = self._queue(SUSPECTS, 100 * SECOND)
         self.delayer_queue = self._queue("delayer", 30 * SECOND, self.suspects)
         self.sweep_queue = self._queue("sweep", 120 * SECOND)
         self.group_queue = evolve(self._queue("group", 120 * SECOND), fifo=True, choose=oldest)
-        self.http_queue = self._queue("http", 90 * SECOND, self.http_suspects)
+        self.http_queue = self._queue("http", 90 * SECOND, self.suspects)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
         self.policy_queue = self._queue("policy", 120 * SECOND)
-        self.series_suspects = self._queue(SUSPECTS["step"], MINUTE)
-        self.series_queue = self._queue("series", MINUTE, self.series_suspects)
+        self.series_queue = self._queue("series", MINUTE, self.suspects)
         self.token_rows = MemoryTokens()
         self.connections = MemoryConnections(tokens=self.token_rows)
         self.secrets, self.seal = MemorySecrets(), MemorySeal()
@@ -330,13 +352,12 @@ class Stack(World):
             self.http_queue,
             self.sweep_queue,
             self.suspects,
-            self.http_suspects,
             self.policy_queue,
         )
 
     def other_queues(self) -> Sequence[MemoryQueue]:
         """Those without schedules in them."""
-        return (self.group_queue, self.series_queue, self.series_suspects)
+        return (self.group_queue, self.series_queue)
 
     def discard(self, batch: Sequence[RecordChange]) -> None:
         """The failure destination of the stream."""
@@ -455,6 +476,10 @@ class Stack(World):
     @property
     def stream_consumer(self) -> "StackConsumer":  # type: ignore[override] # another fake of the same port
         return StackConsumer(self)
+
+    @property
+    def handlers(self) -> "StackConsumers":  # type: ignore[override] # another fake of the same port
+        return StackConsumers(self)
 
     # ------------------------------------------------------------ running a function
 

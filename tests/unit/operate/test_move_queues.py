@@ -168,7 +168,7 @@ def test_what_cannot_be_is_refused(sqs: Any, capsys: pytest.CaptureFixture[str],
 @pytest.fixture
 def running(sqs: Any) -> dict[str, str]:
     """A stack with two executors, and its queues."""
-    names = ("DelayerQueue", "executor-remote", "executor-remote-suspects", "executor-sqs-send")
+    names = ("DelayerQueue", "executor-remote", "SuspectsQueue", "executor-sqs-send")
     queue = {"Type": "AWS::SQS::Queue"}
     made = {
         f"Queue{number}": {**queue, "Properties": {"Tags": [{"Key": TAG, "Value": f"running/{name}"}]}}
@@ -184,14 +184,15 @@ def running(sqs: Any) -> dict[str, str]:
 def test_what_an_executor_left_behind_goes_to_executor_remote(
     sqs: Any, moment: time_machine.Traveller, running: dict[str, str]
 ) -> None:
-    """There its type is unknown: it waits, and becomes a dead letter that says so."""
+    """There its type is unknown: it waits, and becomes a dead letter that says so. What was a suspect stays one."""
     for name in ("executor-slack-post", "executor-slack-post-suspects"):
         a_queue(sqs, "running", name).send([Outgoing(body=name)])
     SqsQueue(sqs=sqs, url=running["DelayerQueue"]).send([Outgoing(body="in use")])
     made = prepared(sqs, boto3.client("cloudformation"), "running", "running")
     assert evolve(made, sleep=moment.shift, now=time.time)() == 2
     remote = SqsQueue(sqs=sqs, url=running["executor-remote"])
-    assert bodies(remote) == ["executor-slack-post", "executor-slack-post-suspects"]
+    assert bodies(remote) == ["executor-slack-post"]
+    assert bodies(SqsQueue(sqs=sqs, url=running["SuspectsQueue"])) == ["executor-slack-post-suspects"]
     assert bodies(SqsQueue(sqs=sqs, url=running["DelayerQueue"])) == ["in use"]
 
 
@@ -228,7 +229,7 @@ def test_executors_of_an_earlier_version_have_their_queues_of_today(
 def test_each_queue_of_the_template_is_known_by_its_tag() -> None:
     """An executor's by the name of its folder, a subscriber's likewise; those of a removed one are told by it."""
     tags = [queue["Tags"][0]["Value"]["Fn::Sub"].partition("/")[2] for queue in resources("AWS::SQS::Queue").values()]
-    assert {"executor-http-request", "executor-http-request-suspects", f"{SUBSCRIBER}failed-webhook"} <= set(tags)
+    assert {"executor-http-request", "SuspectsQueue", f"{SUBSCRIBER}failed-webhook"} <= set(tags)
     assert set(EARLIER.values()) <= set(tags)
     assert not [name for name in tags if name.startswith("Subscriber") and name != "SubscribersDeadLetterQueue"]
 

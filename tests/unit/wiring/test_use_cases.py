@@ -100,6 +100,7 @@ PARTS: dict[str, set[str]] = {
     "execute": {*DEAD_LETTERS, *FLOW, "lines", "seats", "slots"}
     | {"ledger_in_batches", "new_meeting", "owner_policies", "own_queue", "parallel", "new_token"},
     "guard": {*DEAD_LETTERS, "trials", "settings.suspects"},
+    "dispatch_suspects": {"observer", "consumers", "settings.stack"},
     "bring_back": {"clock", "parallel", "observer", "dead_letter_store", "stream_consumer"},
     "redrive": REDRIVE,
     "bulk": {*REDRIVE, "parallel"},

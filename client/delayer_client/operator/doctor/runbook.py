@@ -3,9 +3,9 @@
 from typing import Final
 
 HEADINGS: Final = (
-    "CanaryNearMissingAlarm",
-    "CanaryFarMissingAlarm",
-    "CanaryNearLateAlarm, CanaryFarLateAlarm",
+    "CanaryNearAlarm",
+    "CanaryFarAlarm",
+    "AttentionAlarm",
     "LatenessAlarm",
     "DelayerQueueOldAlarm, ExecutorQueueOldAlarm",
     "DelayerQueueDeepAlarm, ExecutorQueueDeepAlarm",
@@ -25,14 +25,14 @@ HEADINGS: Final = (
     "MinuteTaskMissingAlarm",
     "MinuteTaskErrorsAlarm",
     "SweepHeldAlarm",
-    "SweepQueueNotPolledAlarm",
+    "SweepQueueNotPolledAlarm, SweepBehindAlarm",
     "ApiServerErrorsAlarm",
     "UnexpectedAlarm",
-    "GroupQueueNotPolledAlarm",
+    "GroupQueueNotPolledAlarm, GroupBehindAlarm",
     "GroupDeadLetterQueueAlarm",
     "DeadLetteredAlarm",
     "FailedAlarm",
-    "DelayerSuspectsAlarm, ExecutorSuspectsAlarm, SeriesSuspectsAlarm",
+    "SuspectsAlarm",
     (
         "GroupDeadLetterQueueForgottenAlarm, "
         "JournalDeadLetterQueueForgottenAlarm, "

@@ -37,7 +37,10 @@ CONDITIONS = {
     "": "",
     "HasEvents": "- Only if [`Lifecycle`](docs:reference/parameters.md#lifecycle) is `journal` or `events`.",
     "HasJournal": "- Only if [`Lifecycle`](docs:reference/parameters.md#lifecycle) is `journal`.",
-    "HasCanary": "- Only if [`Canary`](docs:reference/parameters.md#canary) is `on`.",
+    "HasAlarms": "- With [`Alarms`](docs:reference/parameters.md#alarms) `essential` or `all`.",
+    "HasAllAlarms": "- Only with [`Alarms`](docs:reference/parameters.md#alarms) `all`.",
+    "HasAllAlarmsOfEvents": "- Only with [`Alarms`](docs:reference/parameters.md#alarms) `all`, and with events.",
+    "HasCanaryAlarms": "- With [`Alarms`](docs:reference/parameters.md#alarms) `essential` or `all`, if [`Canary`](docs:reference/parameters.md#canary) is `on`.",
 }
 
 
@@ -196,7 +199,7 @@ def subject(dimensions: list[dict[str, Any]]) -> str:
 
 def silence(alarm: dict[str, Any]) -> str:
     """What it takes missing data for."""
-    return "it rings." if alarm["TreatMissingData"] == "breaching" else "it is silent."
+    return "it rings." if alarm["TreatMissingData"] == "missing" else "it is silent."
 
 
 def of_metric(name: str) -> list[str]:

@@ -14,6 +14,7 @@ def received_messages_of(event: SqsEvent) -> list[ReceivedMessage]:
             body=record["body"],
             source=record["eventSourceARN"].rpartition(":")[2],
             sent_at=int(record.get("attributes", {}).get("SentTimestamp", 0)),
+            origin=record.get("attributes", {}).get("DeadLetterQueueSourceArn", "").rpartition(":")[2],
         )
         for record in event["Records"]
     ]

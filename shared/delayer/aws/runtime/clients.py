@@ -39,6 +39,7 @@ CONFIG: Final = Config(
 # A function that is asked may be cold, and works for a while; asked twice, it would work twice.
 PATIENT: Final = CONFIG.merge(Config(read_timeout=20, retries={"mode": "standard", "total_max_attempts": 1}))
 WAITING: Final = PATIENT.merge(Config(read_timeout=30))  # for an attempt, which takes no longer
+OF_SUSPECTS: Final = PATIENT.merge(Config(read_timeout=90))  # an executor takes 85 seconds at most
 FAIL_FAST: Final = CONFIG.merge(
     Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "total_max_attempts": 2})
 )
@@ -72,6 +73,11 @@ def fail_fast_dynamodb() -> "DynamoDBClient":
 def waiting_lambda() -> "LambdaClient":
     """For functions whose answer is the result of an attempt."""
     return kept_client("lambda", os.environ.get("AWS_REGION"), WAITING)  # type: ignore[return-value] # its own service
+
+
+def lambda_for_suspects() -> "LambdaClient":
+    """For functions that handle a suspect: each may use up its time."""
+    return kept_client("lambda", os.environ.get("AWS_REGION"), OF_SUSPECTS)  # type: ignore[return-value] # its own service
 
 
 @lru_cache(maxsize=8)  # sqs-send makes one for each region it is asked for

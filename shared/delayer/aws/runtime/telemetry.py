@@ -13,6 +13,7 @@ from delayer.aws.runtime.clients import log
 from delayer.aws.runtime.deadline import DEADLINE
 from delayer.aws.start import collector
 from delayer.core.schedule.instants import Millis
+from delayer.ports.observer import NEEDS_SOMEBODY, TOO_LONG, WRITTEN_WHEN_IDLE
 
 if TYPE_CHECKING:
     from delayer.ports.observer import Count, Lateness, Metric
@@ -50,10 +51,12 @@ class Telemetry:
 
     def _add(self, metric: "Metric", unit: MetricUnit, value: int) -> None:
         """Messages of a batch are handled on several threads; Powertools' metrics are not made for that."""
-        if self._written is not None and metric not in self._written:
+        if metric not in self._written if self._written is not None else metric in _left_out():
             return
         with self._lock:
             self._metrics.add_metric(metric, unit, value)
+            if metric in NEEDS_SOMEBODY or value >= TOO_LONG.get(metric, value + 1):
+                self._metrics.add_metric("Attention", MetricUnit.Count, 1)
 
     def observed(self, handler: Handler) -> Handler:
         """Starts the deadline of each invocation; flushes its metrics, also if it raised; traces it if it is to be.
@@ -77,6 +80,11 @@ class Telemetry:
                     self._metrics.flush_metrics()
 
         return _traced(call)
+
+
+def _left_out() -> "Collection[Metric]":
+    """Those that are written only where all alarms and all metrics are wanted."""
+    return () if os.environ.get("ALL_METRICS", "true") == "true" else WRITTEN_WHEN_IDLE
 
 
 def _with_id(schedule_id: str, facts: dict[str, object]) -> dict[str, object]:

@@ -19,6 +19,7 @@ class Message:
     message_group: str = ""
     receives: int = 0
     sent_at: Millis = 0
+    origin: str = ""  # the queue from which it was moved
 
 
 def oldest(ready: Sequence[Message], at_most: int) -> Sequence[Message]:
@@ -71,7 +72,7 @@ class MemoryQueue:
             if self.dead_letters is not None:
                 ready.remove(message)
                 self.messages.remove(message)
-                self.dead_letters.take(message)
+                self.dead_letters.take(message, self.name)
         chosen = self.choose(self._of_free_groups(ready) if self.fifo else ready, at_most)
         for message in chosen:
             message.receives += 1
@@ -83,10 +84,10 @@ class MemoryQueue:
         busy = {one.message_group for one in self.messages if one.receives and one.visible_at > now}
         return [message for message in ready if message.message_group not in busy]
 
-    def take(self, message: Message) -> None:
+    def take(self, message: Message, origin: str) -> None:
         """Moved here from another queue by SQS: the same body, sent when it was sent first, under another id."""
         self.add(message.body, self.clock.now(), message.message_group)
-        self.messages[-1].sent_at = message.sent_at
+        self.messages[-1].sent_at, self.messages[-1].origin = message.sent_at, origin
 
     def reveal(self, message_ids: Sequence[str]) -> None:
         """Makes messages visible again, although they were received."""
@@ -116,5 +117,9 @@ class MemoryQueue:
 
     def _received(self, message: Message) -> ReceivedMessage:
         return ReceivedMessage(
-            message_id=message.message_id, body=message.body, source=self.name, sent_at=message.sent_at
+            message_id=message.message_id,
+            body=message.body,
+            source=self.name,
+            sent_at=message.sent_at,
+            origin=message.origin,
         )

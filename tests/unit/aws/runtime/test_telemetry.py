@@ -15,6 +15,7 @@ from aws_lambda_powertools.tracing import Tracer
 from delayer.aws.runtime.clients import log
 from delayer.aws.runtime.deadline import DEADLINE
 from delayer.aws.runtime.telemetry import Telemetry
+from delayer.ports.observer import NEEDS_SOMEBODY
 from tests.samples import an_id
 
 
@@ -196,3 +197,40 @@ def test_a_trace_holds_no_answer_and_no_error(monkeypatch: pytest.MonkeyPatch) -
         traced({"fails": True}, SimpleNamespace())
     assert len([one for one in traces.held if "name" in one]) == 2
     assert "whsec_hidden" not in str(traces.held)
+
+
+def counted_with(capsys: pytest.CaptureFixture[str], **metrics: int) -> dict[str, Any]:
+    """What an invocation writes that counts these."""
+    telemetry = Telemetry("delayer-relay")
+
+    @telemetry.observed
+    def handler(_event: object, _context: object) -> None:
+        for name, number in metrics.items():
+            if name.endswith(("Lateness", "Age")):
+                telemetry.measure_lateness(number, name)  # type: ignore[arg-type] # one of them
+            else:
+                telemetry.count(name, number)  # type: ignore[arg-type] # one of them
+
+    handler({}, None)
+    written = lines(capsys)
+    return written[0] if written else {}
+
+
+@pytest.mark.parametrize("metric", sorted(NEEDS_SOMEBODY))
+def test_what_somebody_must_look_at_rings_one_alarm(capsys: pytest.CaptureFixture[str], metric: str) -> None:
+    assert counted_with(capsys, **{metric: 3})["Attention"] == [1]
+
+
+def test_what_waits_too_long_does_so_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert counted_with(capsys, UndecidedAge=15 * 60_000)["Attention"] == [1]
+    assert "Attention" not in counted_with(capsys, UndecidedAge=15 * 60_000 - 1, Executed=1, Failed=1, Lateness=9**9)
+
+
+def test_an_idle_stack_writes_no_metric_but_the_canarys(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is paid for by the month. With `Alarms=all` they are there."""
+    monkeypatch.setenv("ALL_METRICS", "false")
+    assert counted_with(capsys, Claimed=1, Enqueued=2, Swept=3) == {}
+    monkeypatch.setenv("ALL_METRICS", "true")
+    assert counted_with(capsys, Claimed=1, Enqueued=2, Swept=3)["Swept"] == [3]

@@ -63,7 +63,7 @@ def test_a_delay_of_a_day_is_kept_and_costs_a_write_for_each_quarter_of_an_hour(
     assert 70 < hops < 96
     assert len(world.ledger.changes) == len(["claim", "retry", "outcome"]) + hops
     assert world.http_queue.sent == len(["hand-over", "retry"]) + hops
-    assert world.http_suspects.sent == 0
+    assert world.suspects.sent == 0
     world.check_nothing_left()
 
 

@@ -22,9 +22,9 @@ from tests.samples import NOW, a_claim, a_delayer_message, an_executor_message, 
 from tests.world import START, SUSPECTS, World
 
 
-def a_suspect(body: str = "", sent_at: int = START, function: str = "relay") -> ReceivedMessage:
+def a_suspect(body: str = "", sent_at: int = START) -> ReceivedMessage:
     body = body or encode(a_delayer_message())
-    return ReceivedMessage(message_id="m", body=body, source=SUSPECTS[function], sent_at=sent_at)
+    return ReceivedMessage(message_id="m", body=body, source=SUSPECTS, sent_at=sent_at)
 
 
 def test_a_suspect_that_is_handled_leaves_nothing_behind() -> None:
@@ -204,7 +204,7 @@ def test_an_outcome_that_is_given_up_says_that_the_target_accepted() -> None:
     made = Made(message=an_executor_message(), result=Done("HTTP 200"), lateness=0)
     world.execute = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
     world.clock.move(4 * DAY)
-    assert world.guarded_execute([a_suspect(encode(carried(made)), function="execute")]) == []
+    assert world.guarded_execute([a_suspect(encode(carried(made)))]) == []
     [letter] = [decode(one) for one in world.store.objects.values()]
     assert letter.reason.startswith("do not redrive it, the target accepted attempt 1 (HTTP 200): ")
     assert letter.schedule_id == an_id()

@@ -49,7 +49,7 @@ SUSPECTS: Final = Entry(
     area=AREA,
     means="Messages that came back three times wait among the suspects: something keeps their function from them.",
     do="Read the warnings in the log of the function, and remove the cause. Do not purge the queue.",
-    link="operate/runbook.md#delayersuspectsalarm-executorsuspectsalarm-seriessuspectsalarm",
+    link="operate/runbook.md#suspectsalarm",
 )
 TOO_DEEP: Final = Entry(
     code="queue-deep",

@@ -36,7 +36,7 @@ MISSING: Final = Entry(
     area=AREA,
     means="No canary of this kind has arrived for a quarter of an hour: users' schedules do not fire either.",
     do="Follow one canary through the logs: task-1minute-enqueuer writes its scheduleId.",
-    link="operate/runbook.md#canarynearmissingalarm",
+    link="operate/runbook.md#canarynearalarm",
 )
 LATE: Final = Entry(
     code="canary-late",
@@ -44,7 +44,7 @@ LATE: Final = Entry(
     area=AREA,
     means="Most canaries of this kind arrive more than a second late.",
     do="Look at the throttles of stream-enqueuer and delayer-relay, and at the delayer queue.",
-    link="operate/runbook.md#canarynearlatealarm-canaryfarlatealarm",
+    link="operate/runbook.md#canarynearalarm",
 )
 ENTRIES: Final = (ARRIVES, NOT_YET, OFF, MISSING, LATE)
 
@@ -60,7 +60,7 @@ def judge(facts: CanaryFacts, now: datetime) -> Iterator[Finding]:
 
 
 def _of(kind: str, values: Sequence[float], *, is_new: bool) -> Finding:
-    link = "operate/runbook.md#canaryfarmissingalarm" if kind == "far" else ""
+    link = "operate/runbook.md#canaryfaralarm" if kind == "far" else ""
     if not values:
         if is_new:
             return NOT_YET(f"No {kind} canary has arrived yet.", about=kind)
