@@ -14,6 +14,8 @@ def received_messages_of(event: SqsEvent) -> list[ReceivedMessage]:
             body=record["body"],
             source=record["eventSourceARN"].rpartition(":")[2],
             sent_at=int(record.get("attributes", {}).get("SentTimestamp", 0)),
+            receives=int(record.get("attributes", {}).get("ApproximateReceiveCount", 1)),
+            receipt=record.get("receiptHandle", ""),
         )
         for record in event["Records"]
     ]
