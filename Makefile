@@ -117,9 +117,9 @@ scale: $(INSTALLED) ## calculate lateness, what binds and cost on AWS (ARGS="--s
 simulate: $(INSTALLED) ## play many stories full of faults (SEEDS=10000; SEED=7 prints one story; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.simulation $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-model: $(INSTALLED) ## search every interleaving of one schedule, precise, relaxed, of a series or without a time, of a circuit, of a limit, of its seats and of a repeat, then remove each guard (ARGS=--help)
+model: $(INSTALLED) ## search every interleaving of one schedule, precise, relaxed, of a series or without a time, of a circuit, of a limit, of its seats, of a repeat and of what comes back, then remove each guard (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.model $(ARGS)
-	@$(if $(ARGS),,for space in series net relaxed timing circuit limits seats keys repeats; do PYTHONPATH=shared:client $(BIN)/python -m tests.model.$$space || exit 1; done)
+	@$(if $(ARGS),,for space in series net relaxed timing circuit limits seats keys repeats suspects; do PYTHONPATH=shared:client $(BIN)/python -m tests.model.$$space || exit 1; done)
 
 record: $(INSTALLED) ## write down what the simulation and the model find (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.proofs $(ARGS)

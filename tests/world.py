@@ -31,6 +31,7 @@ from delayer.ports.topic import Announcement
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.firing.enqueue import Sent
+from delayer.use_cases.recovery.guard import Guard
 from delayer.wiring import in_memory, use_cases
 from delayer.wiring.in_memory import StackInMemory, StackSettings
 
@@ -118,6 +119,8 @@ class World(StackInMemory):
         super().make_adapters()
         self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS, visibility=100 * SECOND)
         self.delayer_queue.dead_letters = self.http_queue.dead_letters = self.suspects
+        self.delayer_queue.visibility, self.http_queue.visibility = MINUTE, 510 * SECOND  # as in template.yaml
+        self.delayer_queue.max_receives = self.http_queue.max_receives = 1_000
         self.target = ScriptedTarget(self.clock)
 
     def build(self) -> None:
@@ -142,8 +145,8 @@ class World(StackInMemory):
         self.sweep_buckets = use_cases.sweep_buckets(self.ports("sweep"))
         self.relay = use_cases.relay(self.ports("relay"))
         self.execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
-        self.guarded_relay = use_cases.guard(self.ports("relay"), lambda batch: self.relay_batch(batch))
-        self.guarded_execute = use_cases.guard(self.ports("execute"), lambda batch: self.execute_batch(batch))
+        self.guarded_relay = self._guarded("relay", lambda batch: self.relay_batch(batch))
+        self.guarded_execute = self._guarded("execute", lambda batch: self.execute_batch(batch))
         self.dispatch = use_cases.dispatch_suspects(self.ports("dispatch"))
         self.announce = use_cases.announce(self.ports("announce"))
         self.write_journal = use_cases.write_journal(self.ports("journal"))
@@ -153,9 +156,13 @@ class World(StackInMemory):
         self.resume = use_cases.resume_series(self.ports("resume series"))
         self.change_series = use_cases.change_series(self.ports("change series"))
         self.run_series = use_cases.run_series(self.ports("run series"))
-        self.guarded_step = use_cases.guard(self.ports("step"), lambda batch: self.step_batch(batch))
+        self.guarded_step = self._guarded("step", lambda batch: self.step_batch(batch))
         self.step = use_cases.react_to_events(self.ports("step"))
         self.series_tick = use_cases.series_tick(self.ports("series tick"))
+
+    def _guarded(self, function: str, use: Callable[[Sequence[ReceivedMessage]], list[str]]) -> Guard:
+        queue = {"relay": self.delayer_queue, "execute": self.http_queue}.get(function)
+        return use_cases.guard(self.ports(function), use, queue and self.port_for(function, queue))
 
     def relay_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """What the relay does with a batch."""

@@ -6,7 +6,7 @@ from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
 ports = Environment("delayer-relay")
-relay = use_cases.guard(ports, use_cases.relay(ports))
+relay = use_cases.guard(ports, use_cases.relay(ports), ports.delayer_queue)
 
 
 @ports.observer.observed

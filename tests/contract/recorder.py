@@ -42,7 +42,7 @@ ACTIONS: Final = {
     "get_queue_attributes": "sqs:GetQueueAttributes",
     "receive_message": "sqs:ReceiveMessage",
     "delete_message": "sqs:DeleteMessage",
-    "change_message_visibility": "sqs:ChangeMessageVisibility",
+    "change_message_visibility_batch": "sqs:ChangeMessageVisibility",
     "publish_batch": "sns:Publish",
     "put_object": "s3:PutObject",
     "get_object": "s3:GetObject",
@@ -81,9 +81,17 @@ def asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]
 
 
 def rows_in(arguments: dict[str, Any]) -> set[str]:
-    """The row of the control table that a call is about."""
-    key = arguments.get("Key") or arguments.get("Item") or {}
-    return {re.sub("#.*", "#*", key["name"]["S"])} if "name" in key else set()
+    """The rows of the control table that a call is about."""
+    keys = [arguments.get("Key") or arguments.get("Item") or {}]
+    for asked in arguments.get("RequestItems", {}).values():
+        keys += asked["Keys"] if "Keys" in asked else [_key_of_write(one) for one in asked]
+    return {re.sub("#.*", "#*", key["name"]["S"]) for key in keys if "name" in key}
+
+
+def _key_of_write(request: dict[str, Any]) -> dict[str, Any]:
+    """Of one request of a BatchWriteItem."""
+    key: dict[str, Any] = request["DeleteRequest"]["Key"] if "DeleteRequest" in request else request["PutRequest"]["Item"]
+    return key
 
 
 @define

@@ -26,6 +26,8 @@ from tests.model.seats import search as seats
 from tests.model.series import configurations as series_choices
 from tests.model.series import guards as series_guards
 from tests.model.series import search as series
+from tests.model.suspects import guards as suspect_guards
+from tests.model.suspects import search as suspects
 from tests.model.tables import Guard
 from tests.model.timing import guards as timing_guards
 from tests.model.timing import search as timing
@@ -50,5 +52,6 @@ MODELS: Final = {
     "seats": Model(seats.WHOLE, seats.search, seat_guards.GUARDS),
     "keys": Model(keys.WHOLE, keys.search, key_guards.GUARDS),
     "repeats": Model(repeats.WHOLE, repeats.search, repeat_guards.GUARDS),
+    "suspects": Model(suspects.WHOLE, suspects.search, suspect_guards.GUARDS),
     "connections": Model(connections.WHOLE, connections.search, connection_guards.GUARDS),
 }

@@ -157,7 +157,7 @@ def test_its_metrics_exist_and_its_dimensions_are_right(alarm: str) -> None:
 
 @each_alarm
 def test_only_those_on_silence_tell_that_data_stop_to_come(alarm: str) -> None:
-    """By the change to a state that each alarm has until its first data: a new one tells nobody (ADR 0176)."""
+    """By the change to a state that each alarm has until its first data: a new one tells nobody (ADR 0157)."""
     given, is_silent = ALARMS[alarm], alarm in SILENT | OF_CANARIES
     assert given["TreatMissingData"] == ("missing" if is_silent else "notBreaching")
     assert given.get("InsufficientDataActions") == ([{"Ref": "AlarmTopic"}] if is_silent else None)

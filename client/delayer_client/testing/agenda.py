@@ -7,7 +7,7 @@ from typing import Final
 from attrs import define, field
 
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
-from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
+from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer_client.testing.clock import HandClock, NotYet, TargetRaised
 
 AGAIN_AFTER: Final = MINUTE  # a message that its function has failed at
@@ -71,14 +71,14 @@ class Deliveries:
             if failed:
                 self._put(self.clock.now() + AGAIN_AFTER, message)
 
-    def pull(self, at_most: int) -> list[Pulled]:  # noqa: ARG002 - as the port
+    def pull(self, at_most: int) -> list[ReceivedMessage]:  # noqa: ARG002 - as the port
         """Nobody pulls: each message comes by itself."""
         return []
 
-    def delete(self, pulled: Pulled) -> None:
+    def delete(self, received: ReceivedMessage) -> None:
         """As the port."""
 
-    def give_back(self, pulled: Pulled) -> None:
+    def give_back(self, messages: Sequence[ReceivedMessage], seconds: int = 0) -> None:
         """As the port."""
 
     def visible(self) -> int:

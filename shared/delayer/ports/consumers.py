@@ -1,4 +1,4 @@
-"""The functions that handle suspects, as suspects-dispatcher asks them (ADR 0175)."""
+"""The functions that handle suspects, as suspects-dispatcher asks them (ADR 0156)."""
 
 from typing import Protocol
 

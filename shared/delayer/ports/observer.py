@@ -30,6 +30,7 @@ Count = Literal[
     "SeriesFailed",  # series that have stopped, because their rule failed
     "SeriesHealed",  # occurrences that were put though no event had led to them
     "SeriesStepped",  # occurrences that were put after something happened to the one before
+    "NotHandled",  # messages that were left in a queue once more, though they have been in it for half an hour
     "NotDecided",  # tries of a policy that failed, and schedules that wait for a policy that is not there
     "SetAside",  # records of a stream that were set aside, because they held up their shard
     "StrayPercents",  # attempts at a URL with a % that begins no escape, as an earlier version took them: %25 is sent
@@ -52,9 +53,9 @@ Lateness = Literal[
 ]
 Metric = Literal[Count, Lateness]
 
-# One is too many of these. Each is counted as Attention, too (ADR 0176).
+# One is too many of these. Each is counted as Attention, too (ADR 0157).
 NEEDS_SOMEBODY: Final[frozenset[Metric]] = frozenset(
-    {"DeadLettered", "NotBroughtBack", "SeriesFailed", "TimeRefused", "Unannounced", "Unexpected"}
+    {"DeadLettered", "NotBroughtBack", "NotHandled", "SeriesFailed", "TimeRefused", "Unannounced", "Unexpected"}
 )
 TOO_LONG: Final[dict[Metric, Millis]] = {"UndecidedAge": 15 * MINUTE}  # so is a measure that is as high
 # The canary and the sweep count in these though nothing is scheduled. Each metric is paid for by the month.

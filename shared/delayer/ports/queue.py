@@ -29,6 +29,8 @@ class ReceivedMessage:
     source: str = ""  # the name of its queue
     sent_at: Millis = 0  # when it was sent; 0 if that is not known
     origin: str = ""  # the name of the queue from which SQS has moved it, if it has
+    receives: int = 1  # about how often it was received, with this time; perhaps no function has seen it before
+    receipt: str = ""  # with which it is deleted or given back
 
 
 class SendsMessages(Protocol):
@@ -39,27 +41,26 @@ class SendsMessages(Protocol):
         ...
 
 
-@frozen(kw_only=True)
-class Pulled:
-    """A message that a function received by itself."""
-
-    received: ReceivedMessage
-    receipt: str  # with which it is deleted
-
-
-class PullsMessages(Protocol):
+class GivesBack(Protocol):
     """Part of Queue."""
 
-    def pull(self, at_most: int) -> list[Pulled]:
+    def give_back(self, messages: Sequence[ReceivedMessage], seconds: int = 0) -> None:
+        """They were not handled: others may receive them after so many seconds.
+
+        Up to ten. If that fails, others may after the visibility timeout.
+        """
+        ...
+
+
+class PullsMessages(GivesBack, Protocol):
+    """Part of Queue."""
+
+    def pull(self, at_most: int) -> list[ReceivedMessage]:
         """Up to ten that are visible, at once: none if SQS finds none right now. Raises Unavailable."""
         ...
 
-    def delete(self, pulled: Pulled) -> None:
+    def delete(self, received: ReceivedMessage) -> None:
         """It was handled. If that fails, it comes again, and its ledger row says that it was."""
-        ...
-
-    def give_back(self, pulled: Pulled) -> None:
-        """It was not handled: others may receive it at once. If that fails, they may after its visibility timeout."""
         ...
 
 

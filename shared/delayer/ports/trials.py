@@ -1,5 +1,6 @@
 """The control rows of suspects: which messages have been begun and never come to an end (ADR 0081)."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from delayer.core.recovery.trial import Trial
@@ -22,6 +23,22 @@ class TriesSuspects(Protocol):
         ...
 
 
+class TriesBatches(TriesSuspects, Protocol):
+    """Part of Trials."""
+
+    def any_unfinished(self, messages: Sequence[str]) -> set[str]:
+        """Those of which the last run never came to an end. Strongly consistent."""
+        ...
+
+    def begin_all(self, messages: Sequence[str], began: Millis) -> None:
+        """Notes that a run with all of them begins. If it raises Unavailable, some may be noted."""
+        ...
+
+    def finish_all(self, messages: Sequence[str]) -> None:
+        """A run came to the end of all of them."""
+        ...
+
+
 class NotesPasses(Protocol):
     """Part of Trials."""
 
@@ -34,5 +51,5 @@ class NotesPasses(Protocol):
         ...
 
 
-class Trials(TriesSuspects, NotesPasses, Protocol):
+class Trials(TriesBatches, NotesPasses, Protocol):
     """All of it."""

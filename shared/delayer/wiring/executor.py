@@ -56,7 +56,7 @@ def handler_of(
     """
     limit = TimeLimit()
     limited = Limited(target=target, seconds=seconds, limit=limit)
-    use = guard(ports, execute(ports, limited, check, lambda: DEADLINE.left() >= ATTEMPT, actions))
+    use = guard(ports, execute(ports, limited, check, lambda: DEADLINE.left() >= ATTEMPT, actions), ports.own_queue)
     receives_until = Spread()
     whole = refill(ports, use, lambda: DEADLINE.left() >= ATTEMPT + receives_until.seconds)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from delayer.core.schedule.schedule import Schedule
     from delayer.core.timing.deciding import Chosen
     from delayer.ports.journal import Journal
-    from delayer.ports.queue import ReceivedMessage
+    from delayer.ports.queue import GivesBack, ReceivedMessage
     from delayer.ports.target import Target
     from delayer.use_cases.actions.describe import Describe
     from delayer.use_cases.actions.list_actions import ListActions
@@ -533,20 +533,19 @@ def execute(
     )
 
 
-def refill(
-    ports: "Bundle", handle: "Callable[[Sequence[ReceivedMessage]], list[str]]", has_time: "Callable[[], bool]"
-) -> "Refill":
+def refill(ports: "Bundle", guard: "Guard", has_time: "Callable[[], bool]") -> "Refill":
     """Around the consumer of an action's queue: what it does while a target keeps it waiting."""
     from delayer.use_cases.firing.refill import Refill
 
     return Refill(
-        handle=handle,
+        handle=guard,
+        handle_beside=guard.beside,
         queue=ports.own_queue,
         suspects=ports.settings.suspects,
         slots=ports.slots,
         seats=ports.seats,
         background=ports.background,
-        has_time=has_time,
+        has_time=lambda: not guard.is_trying and has_time(),
         observer=ports.observer,
     )
 
@@ -634,8 +633,12 @@ def list_actions(ports: "Bundle") -> "ListActions":
 # ------------------------------------------------------------ recovery
 
 
-def guard(ports: "Bundle", handle: "Callable[[Sequence[ReceivedMessage]], list[str]]") -> "Guard":
-    """Around the consumer of a queue: its suspects, too."""
+def guard(
+    ports: "Bundle",
+    handle: "Callable[[Sequence[ReceivedMessage]], list[str]]",
+    queue: "GivesBack | None" = None,
+) -> "Guard":
+    """Around the consumer of a queue: its suspects, too. `queue` is the function's own; a client costs a cold start."""
     from delayer.use_cases.recovery.guard import Guard
 
     return Guard(
@@ -645,6 +648,7 @@ def guard(ports: "Bundle", handle: "Callable[[Sequence[ReceivedMessage]], list[s
         observer=ports.observer,
         function=ports.source,
         suspects=ports.settings.suspects,
+        queue=queue,
         handle=handle,
     )
 

@@ -49,6 +49,14 @@ def test_a_run_that_ends_clears_it(trials: Trials) -> None:
     assert trials.unfinished("one") is None
 
 
+def test_a_batch_is_begun_and_finished_as_a_whole(trials: Trials) -> None:
+    trials.begin_all(["one", "two", "three"], NOW)
+    assert trials.unfinished("two") == Trial(began=NOW)
+    assert trials.any_unfinished(["one", "two", "four"]) == {"one", "two"}
+    trials.finish_all(["one", "two"])
+    assert trials.any_unfinished(["one", "two", "three", "four"]) == {"three"}
+
+
 def test_suspects_are_apart(trials: Trials) -> None:
     trials.begin("one", Trial(began=NOW))
     trials.finish("another")
@@ -71,6 +79,9 @@ def test_an_error_of_aws_is_unavailable(error: Exception) -> None:
         lambda: trials.unfinished("one"),
         lambda: trials.begin("one", Trial(began=NOW)),
         lambda: trials.finish("one"),
+        lambda: trials.finish_all(["one", "two"]),
+        lambda: trials.any_unfinished(["one"]),
+        lambda: trials.begin_all(["one"], NOW),
         lambda: trials.note_pass("delayer-relay", NOW),
         lambda: trials.passed("delayer-relay"),
     ):

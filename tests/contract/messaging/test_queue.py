@@ -14,7 +14,7 @@ from delayer.aws.messaging.queue import BATCH_BYTES, SqsQueue
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.messages import MAX_BYTES
 from delayer.fakes import ManualClock, MemoryQueue
-from delayer.ports.queue import Outgoing, Pulled, Queue, ReceivedMessage
+from delayer.ports.queue import Outgoing, Queue, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import Aws
@@ -150,9 +150,10 @@ def test_at_most_so_many_are_pulled(queue: Queue, at_most: int, pulled: int) -> 
 def test_what_is_pulled_is_as_it_was_sent(queue: Queue) -> None:
     queue.send([Outgoing(body="x")])
     [pulled] = queue.pull(1)
-    assert pulled.received.body == "x"
-    assert pulled.received.message_id
-    assert pulled.received.sent_at > 0
+    assert pulled.body == "x"
+    assert pulled.message_id
+    assert pulled.sent_at > 0
+    assert pulled.receives == 1
 
 
 def test_of_an_empty_queue_nothing_is_pulled_at_once(queue: Queue) -> None:
@@ -166,17 +167,23 @@ def test_what_was_deleted_is_gone(queue: Queue) -> None:
     queue.send([Outgoing(body="x"), Outgoing(body="y")])
     kept, done = queue.pull(2)
     queue.delete(done)
-    queue.give_back(kept)
-    assert received(queue) == [kept.received.body]
+    queue.give_back([kept])
+    assert received(queue) == [kept.body]
 
 
 def test_what_is_given_back_may_be_received_at_once(queue: Queue) -> None:
     queue.send([Outgoing(body="x")])
     [pulled] = queue.pull(1)
     assert queue.pull(1) == []
-    queue.give_back(pulled)
+    queue.give_back([pulled])
     [again] = queue.pull(1)
-    assert again.received == pulled.received
+    assert (again.message_id, again.receives) == (pulled.message_id, 2)
+
+
+def test_what_is_given_back_for_a_while_may_not_be_received_before(queue: Queue) -> None:
+    queue.send([Outgoing(body="x"), Outgoing(body="y")])
+    queue.give_back(queue.pull(2), seconds=30)
+    assert queue.pull(2) == []
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -188,9 +195,9 @@ def test_nothing_can_be_pulled_without_an_answer(error: str) -> None:
 @pytest.mark.parametrize("error", ERRORS)
 def test_what_cannot_be_deleted_or_given_back_comes_again_and_nothing_is_raised(error: str) -> None:
     queue = SqsQueue(sqs=Failing(ERRORS[error]), url="u")
-    pulled = Pulled(received=ReceivedMessage(message_id="m", body="x"), receipt="r")
+    pulled = ReceivedMessage(message_id="m", body="x", receipt="r")
     queue.delete(pulled)
-    queue.give_back(pulled)
+    queue.give_back([pulled])
 
 
 # ------------------------------------------------------------ the fake's other side

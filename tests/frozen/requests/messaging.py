@@ -8,12 +8,12 @@ from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
 from delayer.aws.messaging.topic import SnsTopic
 from delayer.core.recovery.waiting import WaitingRecords
 from delayer.core.schedule.schedule_id import key_of
-from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
+from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.ports.topic import Announcement
 from tests.frozen.recorded import Subject
 from tests.samples import NOW, a_dead_letter, a_relaxed_schedule, a_schedule
 
-PULLED = Pulled(received=ReceivedMessage(message_id="m1", body="b"), receipt="r1")
+RECEIVED = ReceivedMessage(message_id="m1", body="b", receipt="r1")
 QUEUE = Subject(
     adapter=SqsQueue,
     service="sqs",
@@ -29,8 +29,9 @@ QUEUE = Subject(
         "send: more than one request takes": lambda queue: queue.send([Outgoing(body="b")] * 11),
         "pull": lambda queue: queue.pull(3),
         "pull: more than one request gives": lambda queue: queue.pull(30),
-        "delete": lambda queue: queue.delete(PULLED),
-        "give_back": lambda queue: queue.give_back(PULLED),
+        "delete": lambda queue: queue.delete(RECEIVED),
+        "give_back": lambda queue: queue.give_back([RECEIVED]),
+        "give_back: some, for a while": lambda queue: queue.give_back([RECEIVED] * 2, 30),
         "visible": lambda queue: queue.visible(),
         "delayed": lambda queue: queue.delayed(),
     },

@@ -25,8 +25,12 @@ def _redrive_is_done_with(self: Any, schedule: Any) -> Any:
     return ({**report, "settled": True}, row) if "it is claimed" in report["outcome"] else (report, row)
 
 
-def _received_too_often(before: Any, passed: Any, sent_at: Millis, now: Millis) -> trial.GiveUp:
-    return trial.GiveUp("it was received three times")
+def _received_too_often(self: Any, received: Any, began: Millis) -> bool:
+    return received.receives >= 3 and self._give_up(received, guard._key_of(received), "it was received three times")
+
+
+def _suspected_by_its_receives(self: Any, batch: Any) -> list[Any]:
+    return [received for received in batch if received.receives >= 3]
 
 
 def _any_death_counts(before: trial.Trial | None, passed: Millis | None) -> int:
@@ -47,7 +51,14 @@ BUGS = (
         what="what was received three times becomes a dead letter, whatever kept it from being handled",
         breaks=Invariant.NOBODY_NEEDED,
         whose="every queue with a dead-letter queue; Delayer, before ADR 0081, after ten",
-        swaps=((guard, "decide_trial", _received_too_often),),
+        swaps=((guard.Guard, "_gives_up", _received_too_often),),
+    ),
+    Bug(
+        name="suspected-by-its-receives",
+        what="what was received three times is handled alone, though no function may have seen it",
+        breaks=Invariant.UNSUSPECTED,
+        whose="every queue with a dead-letter queue; Delayer, before ADR 0158",
+        swaps=((guard.Guard, "_suspects_in", _suspected_by_its_receives),),
     ),
     Bug(
         name="any-death-counts",

@@ -64,6 +64,10 @@ class Outage:
     share: float = 1  # of the calls that fail; less than all: it is throttled, or half of it is out of order
 
 
+class NotStarted(Crash):
+    """Lambda has no function for it: what was to be handled has been seen by none."""
+
+
 class BadDeploy(Exception):
     """What a new version of a function raises, whatever it is given."""
 

@@ -15,6 +15,7 @@ class Invariant(StrEnum):
     COST = "5 cost follows what is due"
     RETRIES = "attempts follow the retry policy"
     HARMLESS = "6 one bad record harms only itself"
+    UNSUSPECTED = "nothing is a suspect that killed nobody"
     ONE_END = "exactly one end"
     NOTHING_WAITS = "nothing waits at the end"
     LEGAL = "only the transitions of the lifecycle"

@@ -24,6 +24,7 @@ from delayer.fakes import (
 from delayer.fakes.messaging.queue import Message
 from delayer.ports.flow import Rows
 from delayer.ports.ledger import Conflict, WriteResult, Written
+from delayer.ports.queue import ReceivedMessage
 from delayer.ports.schedule_table import Page
 from delayer.ports.series import SeriesTransaction
 from delayer.use_cases.firing.together import LedgerTogether
@@ -178,7 +179,10 @@ class WatchedQueue(MemoryQueue):
 
     def take(self, message: Message, origin: str) -> None:
         super().take(message, IN_AWS[origin])
-        self.watch.suspected(message.body)
+
+    def give_back(self, messages: Sequence[ReceivedMessage], seconds: int = 0) -> None:
+        super().give_back(messages, seconds)
+        self.watch.stack.aws.wake_queue(self, self.clock.now() + seconds * SECOND)
 
     def visible(self) -> int:
         greedy = self.name == "delayer" and self.watch.stack.weather.greedy

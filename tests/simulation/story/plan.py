@@ -110,7 +110,9 @@ class Weather:
     skew: Millis = 0  # clocks are off by up to this, either way
     repeats: float = 0  # how likely a delivery comes twice
     delays: float = 0  # how likely a delivery takes long
-    throttled: float = 0  # how likely Lambda throttles a queue so often that its messages come to the dead-letter queue
+    throttled: float = 0  # how likely Lambda has no function for a batch that SQS has given out
+    crowded: bool = False  # an account of ten concurrent executions, of which others use some
+    given_out: float = 0  # how likely SQS has given a batch out a thousand times: it comes to the suspects
     ticks: float = 0  # how likely a tick is skipped, doubled or late
     target: float = 0  # how likely the target does not take it
     asks: float = 0  # how likely it then asks for a delay
@@ -139,6 +141,8 @@ class Weather:
             self.delays,
             self.lost,
             self.throttled,
+            self.crowded,
+            self.given_out,
             self.ticks,
             self.asleep,
             self.deploys,
@@ -178,6 +182,8 @@ def weather_of(chance: Chance) -> Weather:
         delays=maybe("delays", 0.35, chance.one_of("weather how many delays", (0.1, 0.4))),
         lost=maybe("lost", 0.3, chance.one_of("weather how many lost", (0.2, 1))),
         throttled=maybe("throttled", 0.35, 0.4),
+        crowded=bool(maybe("crowded", 0.2, 1)),
+        given_out=maybe("given out", 0.1, 0.2),
         ticks=maybe("ticks", 0.3, 0.3),
         target=maybe("target", 0.5, chance.one_of("weather how bad a target", (0.1, 0.5))),
         asks=asks,
@@ -202,6 +208,8 @@ def _alone(chance: Chance, faults: tuple[Fault, ...], asks: float, stops: float)
         delays=chance.one_of("weather how many delays", (0, 0, 0.1)),
         lost=chance.one_of("weather lost", (0, 0.3)),
         throttled=chance.one_of("weather throttled", (0, 0.4)),
+        crowded=chance.part("weather crowded") < 0.2,
+        given_out=chance.one_of("weather given out", (0, 0, 0, 0, 0.2)),
         ticks=chance.one_of("weather ticks", (0, 0, 0.3)),
         target=chance.one_of("weather how bad a target", (0, 0.3)),
         asks=asks,

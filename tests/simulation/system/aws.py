@@ -14,7 +14,7 @@ from delayer.core.schedule.table_change import Kind as Change
 from delayer.core.series.stepping import AT_THE_CLAIM
 from delayer.fakes import MemoryQueue, MemoryStream
 from delayer.ports.queue import Outgoing, ReceivedMessage
-from tests.simulation.engine.remote import Service
+from tests.simulation.engine.remote import NotStarted, Service
 from tests.simulation.system.bodies import body_of
 
 if TYPE_CHECKING:
@@ -120,10 +120,22 @@ class Aws:
             self._later(f"{queue.name} queue", 1, 5, lambda: self._poll(queue))
         is_event = queue in self.stack.other_queues()  # what comes twice of them excuses nothing
         about = [schedule_id for one in batch if (schedule_id := body_of(one.body).id) and not is_event]
+        if self._is_throttled(queue, batch):
+            self._busy[queue.name] -= 1
+            return
         self._maybe_twice(queue, batch, about)
-        self._maybe_throttled(queue, batch)
+        self._maybe_given_out(queue, batch)
         function, use = self._consumer(queue)
         self.stack.start(function, lambda: use(batch), lambda answer: self._delete(queue, batch, answer, about), about)
+
+    def _is_throttled(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage]) -> bool:
+        """Lambda tries to find room until the messages are visible again, and no function has seen them."""
+        if not self.stack.is_full() and not self.stack.chance.surprise(
+            f"{queue.name} throttled", self.stack.weather.throttled
+        ):
+            return False
+        self.stack.log("AWS", f"throttles {self._named(batch)} from the {queue.name} queue")
+        return True
 
     def _poll_again(self, queue: MemoryQueue) -> None:
         """In a while; once is enough, however many messages wait."""
@@ -157,6 +169,7 @@ class Aws:
             return
         self.stack.log("AWS", f"delivers {self._named(batch)} twice from the {queue.name} queue")
         self.stack.watch.excuses.update(about)
+        self.stack.watch.died.update(one.body for one in batch)  # the note of one run is there for the other one
         ids = [one.message_id for one in batch]
 
         def again() -> None:
@@ -165,10 +178,10 @@ class Aws:
 
         self._later(f"{queue.name} second delivery", 1, 40, again)
 
-    def _maybe_throttled(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage]) -> None:
+    def _maybe_given_out(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage]) -> None:
         """Deliveries that Lambda turned away count, too: this is the last before the queue of suspects."""
-        if queue.dead_letters and self.stack.chance.surprise(f"{queue.name} throttled", self.stack.weather.throttled):
-            self.stack.log("AWS", f"has throttled {self._named(batch)}: this is the last delivery from its queue")
+        if queue.dead_letters and self.stack.chance.surprise(f"{queue.name} given out", self.stack.weather.given_out):
+            self.stack.log("AWS", f"has given {self._named(batch)} out a thousand times: its queue is the suspects' now")
             ids = {one.message_id for one in batch}
             for message in queue.messages:
                 if message.message_id in ids:
@@ -177,8 +190,11 @@ class Aws:
     def _delete(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage], answer: Any, about: Sequence[str]) -> None:
         self._busy[queue.name] -= 1
         if isinstance(answer, BaseException):
+            if not isinstance(answer, NotStarted):
+                self.stack.watch.died.update(one.body for one in batch)
             return
         failed = list(answer)
+        self.stack.watch.came_back([one.body for one in batch if one.message_id in failed])
         if self.stack.chance.surprise(f"{queue.name} delete lost", self.stack.weather.repeats / 2):
             self.stack.log("AWS", f"forgets that {self._named(batch)} was deleted from the {queue.name} queue")
             self.stack.watch.excuses.update(about)

@@ -47,11 +47,12 @@ from delayer.use_cases.firing.enqueue import Enqueue, Sent
 from delayer.use_cases.firing.execute import Execute
 from delayer.use_cases.firing.relay import Relay
 from delayer.use_cases.firing.together import LedgerTogether
+from delayer.use_cases.recovery.guard import Guard
 from delayer.use_cases.recovery.redrive import Impossible
 from delayer.wiring import use_cases
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, Turn, VirtualMeeting, current
-from tests.simulation.engine.remote import BadDeploy, Harm, Network, Remote, Service
+from tests.simulation.engine.remote import BadDeploy, Harm, Network, NotStarted, Remote, Service
 from tests.simulation.oracle.watch import Watch
 from tests.simulation.oracle.watched import (
     RELAXED,
@@ -97,6 +98,7 @@ TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "change series": 10 * SECOND,
     "run series": 10 * SECOND,
 }
+ACCOUNT = 10  # concurrent executions, in a new one
 NAMES = {  # as functions/ has them
     "accept": "api-schedule-post",
     "cancel": "api-schedule-delete",
@@ -192,7 +194,10 @@ class StackConsumers:
         outcome = stack.kernel.call(
             lambda done: stack.start(name, lambda: stack.guarded(name)([message]), done, about)
         )
+        if isinstance(outcome, NotStarted):
+            raise Unavailable(str(outcome)) from outcome
         if isinstance(outcome, BaseException):
+            stack.watch.died.add(message.body)
             raise Died(str(outcome)) from outcome
         return outcome == []
 
@@ -229,6 +234,17 @@ class MortalEnqueue(Enqueue):
         return super().handle(changes, brought_back)
 
 
+@define(kw_only=True)
+class WatchedGuard(Guard):
+    """Reports what it takes for a suspect because a run with it never came to its end."""
+
+    watch: Watch
+
+    def _apart(self, batch: Sequence[ReceivedMessage], suspect: ReceivedMessage) -> list[str]:
+        self.watch.suspected(suspect.body)
+        return super()._apart(batch, suspect)
+
+
 @define(kw_only=True, slots=False)
 class Stack(World):
     """All functions, and what AWS does."""
@@ -256,7 +272,7 @@ class Stack(World):
             self.watch.sending,
             self.weather.deploys,
         )
-        self._numbers = 0
+        self._numbers = self._running = 0
         super().__attrs_post_init__()
         parts = {one.name: getattr(self.enqueue, one.name) for one in fields(Enqueue)}
         self.enqueue = MortalEnqueue(**parts, stack=self)
@@ -274,13 +290,13 @@ class Stack(World):
         self.waiting_records = self.records.waiting
         self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
         self.suspects = self._queue(SUSPECTS, 100 * SECOND)
-        self.delayer_queue = self._queue("delayer", 30 * SECOND, self.suspects)
+        self.delayer_queue = self._queue("delayer", MINUTE, self.suspects)
         self.sweep_queue = self._queue("sweep", 120 * SECOND)
         self.group_queue = evolve(self._queue("group", 120 * SECOND), fifo=True, choose=oldest)
-        self.http_queue = self._queue("http", 90 * SECOND, self.suspects)
+        self.http_queue = self._queue("http", 510 * SECOND, self.suspects)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
         self.policy_queue = self._queue("policy", 120 * SECOND)
-        self.series_queue = self._queue("series", MINUTE, self.suspects)
+        self.series_queue = self._queue("series", 3 * MINUTE, self.suspects)
         self.token_rows = MemoryTokens()
         self.connections = MemoryConnections(tokens=self.token_rows)
         self.secrets, self.seal = MemorySecrets(), MemorySeal()
@@ -325,6 +341,7 @@ class Stack(World):
             name=name,
             visibility=visibility,
             dead_letters=dead,
+            max_receives=1_000,
             choose=self._choose,
         )
 
@@ -358,6 +375,11 @@ class Stack(World):
     def other_queues(self) -> Sequence[MemoryQueue]:
         """Those without schedules in them."""
         return (self.group_queue, self.series_queue)
+
+    def _guarded(self, function: str, use: Callable[[Sequence[ReceivedMessage]], list[str]]) -> Guard:
+        guard = super()._guarded(function, use)
+        parts = {one.name: getattr(guard, one.name) for one in fields(Guard) if one.init}
+        return WatchedGuard(**parts, watch=self.watch)
 
     def discard(self, batch: Sequence[RecordChange]) -> None:
         """The failure destination of the stream."""
@@ -498,6 +520,10 @@ class Stack(World):
             NAMES.get(function, function), self._numbers, skew, deadline, frozenset(about), began=self.kernel.now
         )
 
+        def ended(outcome: Any) -> None:
+            self._running -= 1
+            finished(outcome)
+
         def finished(outcome: Any) -> None:
             if isinstance(outcome, BaseException):
                 self.watch.disturbed(invocation)
@@ -507,6 +533,15 @@ class Stack(World):
             done(outcome)
 
         if self.network.fails(Service.LAMBDA) or self.network.suffers(function, Harm.NO_START):
-            finished(Crash("it cannot start"))
+            finished(NotStarted("it cannot start"))
+        elif self.is_full():
+            finished(NotStarted("the account has no room for it"))
         else:
-            self.kernel.start(invocation, use, finished)
+            self._running += 1
+            self.kernel.start(invocation, use, ended)
+
+    def is_full(self) -> bool:
+        """In a small account, which others use as well: Lambda throttles what would be one too many."""
+        if not self.weather.crowded or self.chance.calm:
+            return False
+        return self._running + self.chance.whole("others in the account", 0, ACCOUNT) >= ACCOUNT

@@ -110,6 +110,16 @@ def unread(queue: str) -> Break:
     return {**never, **waits_in(queue)}
 
 
+def once_in(seconds: int) -> Values:
+    return lambda minute: (1,) if minute * 60 % seconds < 60 else ()
+
+def left_out_of_the_age(queue: str, visibility: int, since: int = 100) -> Break:
+    """A message that comes back: SQS leaves what was received three times out of the age of the oldest one."""
+    grows = ages(since)
+    seen = 2 * visibility // 60
+    return {Name("ApproximateAgeOfOldestMessage", queue): lambda minute: grows(minute) if minute - since < seen else (0,)}
+
+
 COMES_BACK: Final[Break] = {Name("ApproximateNumberOfMessagesNotVisible", "SuspectsQueue"): always(1)}
 
 # By the entry of the runbook. A name in braces is that of each action in use.
@@ -122,8 +132,12 @@ BREAKS: Final[Mapping[str, Break]] = {
     "ExecutorQueueOldAlarm": waits_in("ExecutorhttprequestQueue"),
     "DelayerQueueDeepAlarm": CANARIES_LATE,
     "ExecutorQueueDeepAlarm": waits_in("ExecutorhttprequestQueue"),
-    "DelayerQueueReturnedAlarm": {**CANARIES_GONE, **COMES_BACK},
-    "ExecutorQueueReturnedAlarm": COMES_BACK,
+    "DelayerQueueReturnedAlarm": CANARIES_GONE,
+    "ExecutorQueueReturnedAlarm": SOMEBODY,  # what is left counts, if it was there for half an hour
+    "ExecutorErrorsAlarm": {  # a message of which it dies before it can count anything, at each visibility timeout
+        **left_out_of_the_age("ExecutorhttprequestQueue", 510),
+        Name("Errors", "Executorhttprequest"): once_in(510),
+    },
     "DelayerQueueNotPolledAlarm": {**CANARIES_GONE, **unread("DelayerQueue")},
     "ExecutorQueueNotPolledAlarm": unread("ExecutorhttprequestQueue"),
     "StreamNotPolledAlarm": {**CANARIES_GONE, Name("IteratorAge", "StreamEnqueuer"): None},
@@ -149,6 +163,7 @@ BREAKS: Final[Mapping[str, Break]] = {
     "GroupDeadLetterQueueAlarm": waits_in("GroupQueue"),
     "GroupDeadLetterQueueForgottenAlarm": waits_in("GroupQueue"),
     "DeadLetteredAlarm": SOMEBODY,
+    "NotHandledAlarm": SOMEBODY,
     "SuspectsAlarm": COMES_BACK,
     "SeriesFailedAlarm": SOMEBODY,
     "SeriesBehindAlarm": waits_in("SeriesQueue"),

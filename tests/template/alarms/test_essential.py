@@ -1,4 +1,4 @@
-"""The few alarms that a stack has by default ring for every promise, and nothing rings in its first hours (ADR 0176)."""
+"""The few alarms that a stack has by default ring for every promise, and nothing rings in its first hours (ADR 0157)."""
 
 from typing import Any, Final
 
@@ -56,10 +56,10 @@ def test_a_well_stack_writes_what_the_alarms_on_silence_wait_for() -> None:
 
 
 def test_they_are_few_and_cost_little() -> None:
-    """An alarm is billed for each metric in it. Beside those of the executors: one for each."""
+    """An alarm is billed for each metric in it. Beside those of the executors: two for each."""
     shared = [name for name in ESSENTIAL if not name.startswith("Executor")]
     assert sum(len(names_in(ALARMS[name])) for name in shared) == 12
-    assert {entry_of(name) for name in set(ESSENTIAL) - set(shared)} == {"ExecutorQueueOldAlarm"}
+    assert {entry_of(name) for name in set(ESSENTIAL) - set(shared)} == {"ExecutorQueueOldAlarm", "ExecutorErrorsAlarm"}
     own = {one.metric for name in ESSENTIAL for one in names_in(ALARMS[name]) if one.about == "AWS::StackName"}
     assert own == {"Attention", "CanaryFarLateness", "CanaryNearLateness"}
 

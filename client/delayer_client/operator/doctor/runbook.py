@@ -32,6 +32,8 @@ HEADINGS: Final = (
     "GroupDeadLetterQueueAlarm",
     "DeadLetteredAlarm",
     "FailedAlarm",
+    "NotHandledAlarm",
+    "ExecutorErrorsAlarm",
     "SuspectsAlarm",
     (
         "GroupDeadLetterQueueForgottenAlarm, "

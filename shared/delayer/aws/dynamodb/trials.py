@@ -1,11 +1,12 @@
 """The control rows of suspects: `suspect#<digest>` and `passed#<function>`."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
 from delayer.aws.dynamodb.items.attributes import Item, StoredItem, number
-from delayer.aws.dynamodb.items.requests import CONDITION_FAILED
+from delayer.aws.dynamodb.items.requests import CONDITION_FAILED, delete_all, put_all, read_all
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.recovery.trial import Trial
 from delayer.core.schedule.instants import DAY, SECOND, Millis
@@ -29,10 +30,8 @@ class DynamoTrials:
         return Trial(began=number(row, "began"), proofs=number(row, "proofs")) if row else None
 
     def begin(self, suspect: str, trial: Trial) -> None:
-        numbers = {"began": trial.began, "proofs": trial.proofs, "expiresAt": (trial.began + KEPT_FOR) // SECOND}
-        row: Item = {name: {"N": str(value)} for name, value in numbers.items()}
         try:
-            self.dynamodb.put_item(TableName=self.table, Item={**_key(f"suspect#{suspect}"), **row})
+            self.dynamodb.put_item(TableName=self.table, Item=_row(suspect, trial))
         except AWS_ERRORS as error:
             raise Unavailable(f"begin a trial: {error}") from error
 
@@ -41,6 +40,18 @@ class DynamoTrials:
             self.dynamodb.delete_item(TableName=self.table, Key=_key(f"suspect#{suspect}"))
         except AWS_ERRORS as error:
             raise Unavailable(f"finish a trial: {error}") from error
+
+    def any_unfinished(self, messages: Sequence[str]) -> set[str]:
+        rows = read_all(self.dynamodb, self.table, [_key(f"suspect#{one}") for one in messages])
+        return {row["name"]["S"].removeprefix("suspect#") for row in rows}
+
+    def begin_all(self, messages: Sequence[str], began: Millis) -> None:
+        if put_all(self.dynamodb, self.table, [_row(one, Trial(began=began)) for one in messages]):
+            raise Unavailable("begin a run: not all rows are written")
+
+    def finish_all(self, messages: Sequence[str]) -> None:
+        if delete_all(self.dynamodb, self.table, [_key(f"suspect#{one}") for one in messages]):
+            raise Unavailable("finish a run: not all rows are deleted")
 
     def note_pass(self, function: str, now: Millis) -> None:
         try:
@@ -65,6 +76,11 @@ class DynamoTrials:
         except AWS_ERRORS as error:
             raise Unavailable(f"read control row {name}: {error}") from error
         return answer.get("Item")
+
+
+def _row(suspect: str, trial: Trial) -> Item:
+    numbers = {"began": trial.began, "proofs": trial.proofs, "expiresAt": (trial.began + KEPT_FOR) // SECOND}
+    return {**_key(f"suspect#{suspect}"), **{name: {"N": str(value)} for name, value in numbers.items()}}
 
 
 def _key(name: str) -> Item:

@@ -15,6 +15,8 @@ def received_messages_of(event: SqsEvent) -> list[ReceivedMessage]:
             source=record["eventSourceARN"].rpartition(":")[2],
             sent_at=int(record.get("attributes", {}).get("SentTimestamp", 0)),
             origin=record.get("attributes", {}).get("DeadLetterQueueSourceArn", "").rpartition(":")[2],
+            receives=int(record.get("attributes", {}).get("ApproximateReceiveCount", 1)),
+            receipt=record.get("receiptHandle", ""),
         )
         for record in event["Records"]
     ]

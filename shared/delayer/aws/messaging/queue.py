@@ -8,7 +8,7 @@ from attrs import frozen
 from delayer.aws.messaging.batches import MESSAGES, send_all
 from delayer.aws.runtime.clients import AWS_ERRORS, log
 from delayer.core.schedule.messages import MAX_BYTES
-from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
+from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -36,38 +36,45 @@ class SqsQueue:
             ),
         )
 
-    def pull(self, at_most: int) -> list[Pulled]:
+    def pull(self, at_most: int) -> list[ReceivedMessage]:
         try:
             answer = self.sqs.receive_message(
                 QueueUrl=self.url,
                 MaxNumberOfMessages=min(at_most, MESSAGES),
                 WaitTimeSeconds=0,  # whoever calls is to end as soon as it can
-                MessageSystemAttributeNames=["SentTimestamp"],
+                MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
             )
         except AWS_ERRORS as error:
             raise Unavailable(f"receive messages: {error}") from error
-        return [self._pulled(message) for message in answer.get("Messages", [])]
+        return [self._received(message) for message in answer.get("Messages", [])]
 
-    def _pulled(self, message: "MessageTypeDef") -> Pulled:
-        received = ReceivedMessage(
+    def _received(self, message: "MessageTypeDef") -> ReceivedMessage:
+        return ReceivedMessage(
             message_id=message["MessageId"],
             body=message["Body"],
             source=self.url.rpartition("/")[2],
             sent_at=int(message["Attributes"]["SentTimestamp"]),
+            receives=int(message["Attributes"]["ApproximateReceiveCount"]),
+            receipt=message["ReceiptHandle"],
         )
-        return Pulled(received=received, receipt=message["ReceiptHandle"])
 
-    def delete(self, pulled: Pulled) -> None:
+    def delete(self, received: ReceivedMessage) -> None:
         try:
-            self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=pulled.receipt)
+            self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=received.receipt)
         except AWS_ERRORS as error:
             log.warning("message not deleted: %s", error)
 
-    def give_back(self, pulled: Pulled) -> None:
+    def give_back(self, messages: Sequence[ReceivedMessage], seconds: int = 0) -> None:
         try:
-            self.sqs.change_message_visibility(QueueUrl=self.url, ReceiptHandle=pulled.receipt, VisibilityTimeout=0)
+            self.sqs.change_message_visibility_batch(
+                QueueUrl=self.url,
+                Entries=[
+                    {"Id": str(at), "ReceiptHandle": one.receipt, "VisibilityTimeout": seconds}
+                    for at, one in enumerate(messages)
+                ],
+            )
         except AWS_ERRORS as error:
-            log.warning("message not given back: %s", error)
+            log.warning("messages not given back: %s", error)
 
     def visible(self) -> int:
         return self._about("ApproximateNumberOfMessages")

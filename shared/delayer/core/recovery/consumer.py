@@ -1,4 +1,4 @@
-"""Which function handles a suspect: all queues share one queue of suspects (ADR 0175)."""
+"""Which function handles a suspect: all queues share one queue of suspects (ADR 0156)."""
 
 import json
 from typing import Any, Final

@@ -1,9 +1,10 @@
 """When a message that never comes to an end is given up: a killer, told from its neighbours and from an outage.
 
-A receive count cannot tell them apart: throttled deliveries and outages count, too. So before a suspect is touched, a
-row notes that a run with it begins; the row is deleted when the function comes to the end of it, whatever came of it.
-A row that is found is of a run of which the function died. It proves something against the suspect only if the
-function has come to the end of others since: if they all die, the fault is the function's (ADR 0081).
+A receive count cannot tell them apart: throttled deliveries and outages count, too. So before a message that has come
+back is touched, a row notes that a run with it begins; the row is deleted when the function comes to the end of the
+run, whatever came of it. A row that is found is of a run of which the function died: only that makes a suspect of a
+message (ADR 0158). It proves something against the suspect only if the function has come to the end of others since: if
+they all die, the fault is the function's (ADR 0081).
 """
 
 from typing import Final
@@ -12,6 +13,7 @@ from attrs import frozen
 
 from delayer.core.schedule.instants import DAY, MINUTE, Millis
 
+NOTED_FROM: Final = 2  # receives of a message from which on its runs are noted: the first one is nearly always the last
 PROOFS: Final = 5  # runs in a row that died of it while others passed, until it is a killer
 WAITS_AT_MOST: Final[Millis] = 3 * DAY  # whatever is wrong with it: SQS deletes it after 14 days
 BLOCKS_AT_MOST: Final[Millis] = 5 * MINUTE  # a record that kills its function holds up its shard no longer
@@ -43,6 +45,11 @@ class GiveUp:
     """It becomes a dead letter. `reason` is to be read by an operator."""
 
     reason: str
+
+
+def has_come_back(receives: int) -> bool:
+    """Whether a run with it is to be noted. It says nothing of the message: perhaps no function has seen it yet."""
+    return receives >= NOTED_FROM
 
 
 def decide_trial(before: Trial | None, passed: Millis | None, sent_at: Millis, now: Millis) -> Try | GiveUp:

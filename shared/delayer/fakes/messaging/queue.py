@@ -6,7 +6,7 @@ from attrs import Factory, define
 
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.ports.clock import Clock
-from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
+from delayer.ports.queue import Outgoing, ReceivedMessage
 
 
 @define
@@ -25,6 +25,10 @@ class Message:
 def oldest(ready: Sequence[Message], at_most: int) -> Sequence[Message]:
     """The order in which messages came. SQS promises none: give the queue another one to see what depends on it."""
     return ready[:at_most]
+
+
+def _receipt(message: Message) -> str:
+    return f"{message.message_id}/{message.receives}"
 
 
 @define
@@ -49,14 +53,16 @@ class MemoryQueue:
             self.add(message.body, self.clock.now() + message.delay_seconds * SECOND, message.message_group)
         return []
 
-    def pull(self, at_most: int) -> list[Pulled]:
-        return [Pulled(received=one, receipt=one.message_id) for one in self.receive(min(at_most, 10))]
+    def pull(self, at_most: int) -> list[ReceivedMessage]:
+        return self.receive(min(at_most, 10))
 
-    def delete(self, pulled: Pulled) -> None:
-        self.settle([pulled.received], [])
+    def delete(self, received: ReceivedMessage) -> None:
+        self.settle([received], [])
 
-    def give_back(self, pulled: Pulled) -> None:
-        self.reveal([pulled.received.message_id])
+    def give_back(self, messages: Sequence[ReceivedMessage], seconds: int = 0) -> None:
+        """By the receipt of the last receive: an older one is worth nothing any more."""
+        last = {_receipt(one) for one in self.messages if one.visible_at > self.clock.now()}
+        self.reveal([one.message_id for one in messages if one.receipt in last], seconds)
 
     def visible(self) -> int:
         return sum(message.visible_at <= self.clock.now() for message in self.messages)
@@ -89,11 +95,11 @@ class MemoryQueue:
         self.add(message.body, self.clock.now(), message.message_group)
         self.messages[-1].sent_at, self.messages[-1].origin = message.sent_at, origin
 
-    def reveal(self, message_ids: Sequence[str]) -> None:
-        """Makes messages visible again, although they were received."""
+    def reveal(self, message_ids: Sequence[str], seconds: int = 0) -> None:
+        """Makes messages visible again, although they were received: after so many seconds."""
         for message in self.messages:
             if message.message_id in message_ids:
-                message.visible_at = self.clock.now()
+                message.visible_at = self.clock.now() + seconds * SECOND
 
     def receives_of(self, message_id: str) -> int:
         """How often a message in the queue was received."""
@@ -122,4 +128,6 @@ class MemoryQueue:
             source=self.name,
             sent_at=message.sent_at,
             origin=message.origin,
+            receives=message.receives,
+            receipt=_receipt(message),
         )

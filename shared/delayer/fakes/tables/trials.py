@@ -1,5 +1,7 @@
 """The control rows of suspects."""
 
+from collections.abc import Sequence
+
 from attrs import Factory, define
 
 from delayer.core.recovery.trial import Trial
@@ -21,6 +23,17 @@ class MemoryTrials:
 
     def finish(self, suspect: str) -> None:
         self.begun.pop(suspect, None)
+
+    def any_unfinished(self, messages: Sequence[str]) -> set[str]:
+        return set(messages) & set(self.begun)
+
+    def begin_all(self, messages: Sequence[str], began: Millis) -> None:
+        for message in messages:
+            self.begin(message, Trial(began=began))
+
+    def finish_all(self, messages: Sequence[str]) -> None:
+        for message in messages:
+            self.finish(message)
 
     def note_pass(self, function: str, now: Millis) -> None:
         self.passes[function] = max(now, self.passes.get(function, now))

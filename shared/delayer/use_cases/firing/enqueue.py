@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Container, Sequence
+from functools import partial
 from typing import ClassVar, Protocol
 
 from attrs import define, field, frozen
@@ -128,7 +129,11 @@ class StreamBatch:
             case SetAside():
                 return self.set_aside([(change, "its function died of it")])
         finish_trial(
-            self.trials, suspect, began=now, comes_again=bool(failed), clock=self.clock, observer=self.observer
+            partial(self.trials.finish, suspect),
+            began=now,
+            comes_again=bool(failed),
+            clock=self.clock,
+            observer=self.observer,
         )
         return failed
 

@@ -15,7 +15,7 @@ from attrs import frozen
 from delayer.core.schedule.instants import Millis
 from delayer.ports.clock import Background, Running
 from delayer.ports.observer import Observer
-from delayer.ports.queue import Pulled, PullsMessages, ReceivedMessage
+from delayer.ports.queue import PullsMessages, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.slots import Slots
 from delayer.use_cases.limits.seats import Seats
@@ -41,6 +41,7 @@ class Refill:
     """One batch, and what follows it."""
 
     handle: Callable[[Sequence[ReceivedMessage]], list[str]]
+    handle_beside: Callable[[ReceivedMessage], list[str]]  # one that was received beside the batch
     queue: PullsMessages
     suspects: str  # the name of the other queue: what comes from there is handled alone
     slots: Slots
@@ -89,18 +90,18 @@ class Refill:
             return []
         return [self.background.start(partial(self._handle, one, self.slots.expect())) for one in pulled]
 
-    def _handle(self, one: Pulled, expected: AbstractContextManager[None]) -> None:
+    def _handle(self, one: ReceivedMessage, expected: AbstractContextManager[None]) -> None:
         """Each by itself: a target that keeps one waiting does not keep the others."""
         with expected:
-            failed = self._handled(one.received)
+            failed = self._handled(one)
         if not failed:
             self.queue.delete(one)
         elif not self.has_time():  # if that is why, another function can begin it; else it comes again in a while
-            self.queue.give_back(one)
+            self.queue.give_back([one])
 
     def _handled(self, received: ReceivedMessage) -> list[str]:
         try:
-            return self.handle([received])
+            return self.handle_beside(received)
         except Exception as error:  # noqa: BLE001 - nobody else would hear of it
             self.observer.warn("not handled beside the batch: it comes again", error=repr(error))
             return [received.message_id]

@@ -1,6 +1,7 @@
 """Notes that a run with a suspect came to its end, or that it was read without harm."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeVar
 
 from delayer.core.recovery.trial import Trial
@@ -18,17 +19,17 @@ Read = TypeVar("Read")
 
 
 def finish_trial(
-    trials: TriesSuspects, suspect: str, *, began: Millis, comes_again: bool, clock: Clock, observer: Observer
+    finish: Callable[[], None], *, began: Millis, comes_again: bool, clock: Clock, observer: Observer
 ) -> None:
-    """A run whose end is not noted counts as one that its function died of. So the note of a suspect that comes again
-    is tried for a while: half an outage, in which most calls fail, must not make a killer of it.
+    """A run whose end is not noted counts as one that its function died of. So the note of what comes again is tried
+    for a while: half an outage, in which most calls fail, must not make a killer of it.
     """
     while True:
         try:
-            return trials.finish(suspect)
+            return finish()
         except Unavailable as error:
             if not comes_again or clock.now() + PAUSE > began + PATIENCE:
-                return observer.warn("not noted that a suspect came to its end", error=str(error))
+                return observer.warn("not noted that a run came to its end", error=str(error))
         clock.sleep_until(clock.now() + PAUSE)
 
 
@@ -47,5 +48,5 @@ def read_of_suspect(
     except Exception as error:  # noqa: BLE001 - it is stored unread, then
         observer.warn("a suspect that cannot be read", error=repr(error))
         found = None
-    finish_trial(trials, reading, began=began, comes_again=True, clock=clock, observer=observer)
+    finish_trial(partial(trials.finish, reading), began=began, comes_again=True, clock=clock, observer=observer)
     return found

@@ -1,7 +1,11 @@
-"""Around the consumer of a queue: what keeps coming back is handled alone, and a killer is given up (ADR 0081).
+"""Around the consumer of a queue: what its function died of is handled alone, and a killer is given up (ADR 0158).
 
-SQS moves a message that came back three times into the queue of suspects. The same function receives it from there, in
-batches of one: it harms nobody, and nobody harms it.
+That a message comes back says nothing of it: Lambda may have been too busy to let any function see it. So each run with
+what has come back is noted, and only what is in a run that never came to its end is a suspect. Those beside it go back,
+so that it harms nobody, and nobody harms it.
+
+What SQS has given out a thousand times it moves into the queue of suspects, and the function is given it from there in
+batches of one (ADR 0156): a function that dies before it can note anything harms nobody for ever.
 """
 
 import hashlib
@@ -11,7 +15,7 @@ from typing import Final, Protocol
 
 from attrs import define, field
 
-from delayer.core.recovery.trial import GiveUp, Trial, Try, decide_trial, has_waited
+from delayer.core.recovery.trial import GiveUp, Trial, Try, decide_trial, has_come_back, has_waited
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import (
@@ -23,23 +27,27 @@ from delayer.core.schedule.messages import (
 )
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
-from delayer.ports.queue import ReceivedMessage
-from delayer.ports.trials import NotesPasses, TriesSuspects
+from delayer.ports.queue import GivesBack, ReceivedMessage
+from delayer.ports.trials import NotesPasses, TriesBatches
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, undeliverable
 from delayer.use_cases.recovery.finish_trial import finish_trial, read_of_suspect
 
 NOT_HANDLED: Final = "it could not be handled for three days"
 NOTED_EVERY: Final[Millis] = MINUTE  # by each environment: it costs a write
+# Seconds until what was not handled comes again. The visibility timeout is much longer, so that Lambda can try for long
+# to find room for a function: what a function has seen, and gives back, need not wait for it.
+COMES_AGAIN: Final = 30
+LONG: Final[Millis] = 30 * MINUTE  # in a queue; what is sent ahead of its time is there for up to 15 minutes
 
 
-class TrialsOfGuard(TriesSuspects, NotesPasses, Protocol):
+class TrialsOfGuard(TriesBatches, NotesPasses, Protocol):
     """What it needs from the control rows."""
 
 
 @define(kw_only=True)
 class Guard:
-    """One batch of a queue, or one of its suspects."""
+    """One batch of a queue, or one of its suspects; one batch at a time."""
 
     clock: Clock
     trials: TrialsOfGuard
@@ -47,21 +55,103 @@ class Guard:
     observer: Observer
     function: str
     suspects: str  # the name of their queue
+    queue: GivesBack | None  # the function's own; without it, what is left comes again after its visibility timeout
     handle: Callable[[Sequence[ReceivedMessage]], list[str]]
+    is_trying: bool = field(default=False, init=False)  # a suspect: whoever runs beside it might die with it
     _noted: Millis = field(default=0, init=False)
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Handles all; returns the ids of the messages that SQS must deliver again."""
         if any(received.source == self.suspects for received in batch):
             return [received.message_id for received in batch if not self._try(received)]
-        failed = self.handle(batch)
-        if len(failed) < len(batch):
+        return self._answer(batch, is_beside=False)
+
+    def beside(self, received: ReceivedMessage) -> list[str]:
+        """The same for one while others are handled. A suspect comes again: it is to be alone."""
+        return self._answer([received], is_beside=True)
+
+    def _answer(self, batch: Sequence[ReceivedMessage], *, is_beside: bool) -> list[str]:
+        suspects = self._suspects_in(batch)
+        if suspects and not is_beside:
+            return self._apart(batch, suspects[0])
+        try:
+            left = suspects or self._left_of(batch)
+        except Exception:
+            self._leave(batch)
+            raise
+        return self._leave(left)
+
+    def _leave(self, messages: Sequence[ReceivedMessage]) -> list[str]:
+        """They come again in a while; their ids."""
+        self._give_back(messages, COMES_AGAIN)
+        self.observer.count("NotHandled", sum(self._waits_long(received) for received in messages))
+        return [received.message_id for received in messages]
+
+    def _give_back(self, messages: Sequence[ReceivedMessage], seconds: int) -> None:
+        known = [received for received in messages if received.receipt]
+        if known and self.queue:
+            self.queue.give_back(known, seconds)
+
+    def _waits_long(self, received: ReceivedMessage) -> bool:
+        is_old = bool(received.sent_at) and self.clock.now() - received.sent_at > LONG
+        return is_old and has_come_back(received.receives)
+
+    def _suspects_in(self, batch: Sequence[ReceivedMessage]) -> list[ReceivedMessage]:
+        """Those of which a run has died; without an answer, nothing is known of any."""
+        again = [received for received in batch if has_come_back(received.receives)]
+        if not again:
+            return []
+        try:
+            unfinished = self.trials.any_unfinished(_keys_of(again))
+        except Unavailable as error:
+            self.observer.warn("not known whether there are suspects", error=str(error))
+            return []
+        return [received for received in again if _key_of(received) in unfinished]
+
+    def _apart(self, batch: Sequence[ReceivedMessage], suspect: ReceivedMessage) -> list[str]:
+        """Those beside it go back at once, before anything is done with it."""
+        others = [received for received in batch if received is not suspect]
+        self._give_back(others, 0)
+        self.is_trying = True
+        try:
+            is_done = self._try(suspect)
+        finally:
+            self.is_trying = False
+        return [received.message_id for received in others] + self._leave([] if is_done else [suspect])
+
+    def _left_of(self, batch: Sequence[ReceivedMessage]) -> Sequence[ReceivedMessage]:
+        """What is to come again. What has come back waits until its run can be noted; the others need no note."""
+        again = [received for received in batch if has_come_back(received.receives)]
+        keys, began = _keys_of(again), self.clock.now()
+        if again:
+            try:
+                self.trials.begin_all(keys, began)
+            except Unavailable as error:
+                self.observer.warn("what has come back waits", error=str(error))
+                self._finish(keys, began, comes_again=True)
+                others = [received for received in batch if received not in again]
+                return [*again, *(self._left_of(others) if others else ())]
+        try:
+            failed = self.handle(batch)
+        except Exception:  # the function is alive: this was no death
+            if again:
+                self._finish(keys, began, comes_again=True)
+            raise
+        left = [received for received in batch if received.message_id in failed]
+        if again:
+            left = [received for received in left if not self._gives_up(received, began)]
+            self._finish(keys, began, comes_again=bool(left))
+        if len(left) < len(batch):
             self._passed()
-        return failed
+        return left
+
+    def _gives_up(self, received: ReceivedMessage, began: Millis) -> bool:
+        """Whether it has waited for so long that SQS might delete it, and is stored."""
+        return has_waited(received.sent_at, began) and self._give_up(received, _key_of(received), NOT_HANDLED)
 
     def _try(self, received: ReceivedMessage) -> bool:
         """Whether the message may be deleted. In an outage it waits."""
-        suspect = hashlib.sha256(received.body.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        suspect = _key_of(received)
         began = self.clock.now()
         try:
             before, passed = self.trials.unfinished(suspect), self.trials.passed(self.function)
@@ -71,11 +161,11 @@ class Guard:
         match decide_trial(before, passed, received.sent_at, began):
             case Try(trial):
                 is_done = self._handle(received, suspect, trial)
-                self._finish(suspect, began, comes_again=not is_done)
+                self._finish([suspect], began, comes_again=not is_done)
             case GiveUp(reason):
                 is_done = self._give_up(received, suspect, reason)
                 if is_done:  # if it could not be stored, it stays known as a killer
-                    self._finish(suspect, began, comes_again=False)
+                    self._finish([suspect], began, comes_again=False)
         if is_done:
             self._passed()
         return is_done
@@ -103,10 +193,11 @@ class Guard:
             return False
         return True
 
-    def _finish(self, suspect: str, began: Millis, *, comes_again: bool) -> None:
-        finish_trial(
-            self.trials, suspect, began=began, comes_again=comes_again, clock=self.clock, observer=self.observer
-        )
+    def _finish(self, keys: Sequence[str], began: Millis, *, comes_again: bool) -> None:
+        def finish() -> None:
+            self.trials.finish_all(keys) if len(keys) > 1 else self.trials.finish(keys[0])
+
+        finish_trial(finish, began=began, comes_again=comes_again, clock=self.clock, observer=self.observer)
 
     def _passed(self) -> None:
         """It only matters to suspects: a note that cannot be made is left out."""
@@ -119,6 +210,16 @@ class Guard:
             self.observer.warn("not noted that others pass", error=str(error))
             return
         self._noted = now
+
+
+def _keys_of(messages: Sequence[ReceivedMessage]) -> list[str]:
+    """Each once: a message may have the body of another one."""
+    return sorted({_key_of(received) for received in messages})
+
+
+def _key_of(received: ReceivedMessage) -> str:
+    """Under which a run with it is noted."""
+    return hashlib.sha256(received.body.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def message_in(body: str) -> DelayerMessage | ExecutorMessage | OutcomeMessage | None:

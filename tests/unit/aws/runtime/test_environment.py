@@ -94,6 +94,8 @@ def test_the_messages_of_an_sqs_event() -> None:
         body='{"v": 1}',
         source="delayer-DelayerQueue",
         sent_at=1_545_082_649_183,
+        receives=3,
+        receipt="AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a...",
     )
     assert received_messages_of(event) == [expected]
 

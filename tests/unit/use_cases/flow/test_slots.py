@@ -18,7 +18,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue, MemorySeats, Tokens
 from delayer.ports.clock import Running
-from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
+from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.firing.refill import LONGEST_PAUSE, LOOK, TAKES_LONG, Refill, pause_after
 from delayer.use_cases.flow.breaker import MOST
@@ -256,7 +256,7 @@ class ReleasesWhenEmpty(MemoryQueue):
 
     release: Event
 
-    def pull(self, at_most: int) -> list[Pulled]:
+    def pull(self, at_most: int) -> list[ReceivedMessage]:
         pulled = super().pull(at_most)
         if not pulled:
             self.release.set()
@@ -274,6 +274,7 @@ def refill_of(
     handle = Hanging(clock, slots, release, [])
     refill = Refill(
         handle=handle,
+        handle_beside=lambda received: handle([received]),
         queue=queue,
         suspects="suspects",
         slots=slots,
@@ -414,7 +415,7 @@ def test_nothing_is_received_that_could_not_be_brought_to_its_end() -> None:
 def test_if_nothing_can_be_received_the_batch_is_handled_all_the_same() -> None:
     refill, handle, queue, observer = refill_of()
 
-    def unavailable(at_most: int) -> list[Pulled]:
+    def unavailable(at_most: int) -> list[ReceivedMessage]:
         handle.release.set()
         raise Unavailable("SQS is down")
 

@@ -48,7 +48,7 @@ def test_a_suspect_that_waits_is_no_killer() -> None:
 
 
 def test_what_its_function_dies_of_while_others_pass_is_dead_lettered_and_its_neighbours_fire() -> None:
-    """The batch of ten dies with it three times; then each is handled alone."""
+    """The batch of ten dies with it twice; then each is handled alone."""
     world = World()
     healthy = world.relay
 
@@ -196,6 +196,10 @@ class Flaky:
             raise Unavailable("throttled")
         self.trials.finish(suspect)
 
+    def finish_all(self, messages: Sequence[str]) -> None:
+        for message in messages:
+            self.finish(message)
+
 
 def test_an_outcome_that_is_given_up_says_that_the_target_accepted() -> None:
     """A redrive would be a second firing: who reads the dead letter must know."""
@@ -258,3 +262,167 @@ def test_others_are_noted_once_a_minute() -> None:
         world.guarded_relay([ReceivedMessage(message_id="m", body=body, source="delayer")])
         world.clock.move(1000)
     assert world.trials.passed("relay") == START + 60_000
+
+
+# ------------------------------------------------------------ what comes back
+
+
+def sent(world: World, *instants: int) -> None:
+    """Messages in the delayer queue, whose schedules have no row in the ledger yet."""
+    for at in instants:
+        world.delayer_queue.send([Outgoing(body=encode(a_delayer_message(at)))])
+
+
+def test_what_was_throttled_a_hundred_times_is_handled_with_the_others_and_is_no_suspect() -> None:
+    """No function has seen it: nothing is known of it, and nothing is noted when it was handled."""
+    world = World()
+    sent(world, NOW, NOW + 1)
+    for _ in range(100):
+        world.delayer_queue.receive()
+        world.clock.move(world.delayer_queue.visibility)
+    batches: list[int] = []
+    healthy = world.relay
+
+    def counted(batch: Sequence[ReceivedMessage]) -> list[str]:
+        batches.append(len(batch))
+        return healthy(batch)
+
+    world.relay = counted  # type: ignore[assignment] # only called
+    assert world.guarded_relay(world.delayer_queue.receive()) == []
+    assert (batches, world.http_queue.sent, world.trials.begun) == ([2], 2, {})
+
+
+def test_what_comes_for_the_first_time_costs_no_note() -> None:
+    world = World(spoiled="relay", plan=FaultPlan())
+    sent(world, NOW)
+    world.guarded_relay(world.delayer_queue.receive())
+    assert [one for one in world.plan.seen if one.startswith("MemoryTrials")] == ["MemoryTrials.note_pass"]
+
+
+def test_a_suspect_is_handled_alone_and_those_beside_it_are_received_at_once() -> None:
+    world = World()
+    sent(world, NOW, NOW + 1, NOW + 2)
+    batch = [evolve(one, receives=2) for one in world.delayer_queue.receive()]
+    world.trials.begin(digest(batch[1]), Trial(began=START))
+    assert world.guarded_relay(batch) == [batch[0].message_id, batch[2].message_id]
+    assert world.http_queue.sent == 1
+    assert world.trials.begun == {}
+    assert world.delayer_queue.visible() == 2
+
+
+def test_beside_others_a_suspect_is_not_touched() -> None:
+    """It would take them along."""
+    world = World()
+    sent(world, NOW)
+    [received] = world.delayer_queue.receive()
+    suspect = evolve(received, receives=2)
+    world.trials.begin(digest(suspect), Trial(began=START))
+    assert world.guarded_relay.beside(suspect) == [suspect.message_id]
+    assert world.http_queue.sent == 0
+    assert world.guarded_relay([suspect]) == []
+
+
+def test_what_was_seen_and_left_comes_again_in_half_a_minute() -> None:
+    """The visibility timeout is for what Lambda finds no room for."""
+    world = World()
+    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
+    sent(world, NOW)
+    assert world.guarded_relay(world.delayer_queue.receive())
+    world.clock.move(29_999)
+    assert world.delayer_queue.visible() == 0
+    world.clock.move(1)
+    assert world.delayer_queue.visible() == 1
+
+
+def test_what_raises_comes_again_in_half_a_minute_and_leaves_no_note() -> None:
+    world = World()
+
+    def raises(batch: Sequence[ReceivedMessage]) -> list[str]:
+        raise KeyError("a defect")
+
+    world.relay = raises  # type: ignore[assignment] # only called
+    sent(world, NOW)
+    for _ in range(5):
+        with pytest.raises(KeyError):
+            world.guarded_relay(world.delayer_queue.receive())
+        world.clock.move(30_000)
+        assert world.delayer_queue.visible() == 1
+    assert world.trials.begun == {}
+
+
+def test_what_has_come_back_waits_while_its_run_cannot_be_noted_and_the_others_do_not() -> None:
+    for at in range(2):  # the notes cannot be read; or a new one cannot be written
+        world = World()
+        sent(world, NOW, NOW + 1)
+        again, fresh = world.delayer_queue.receive()
+        again = evolve(again, receives=2)
+        broken = Unreadable(world.trials) if at == 0 else Unwritable(world.trials)
+        assert evolve(world.guarded_relay, trials=broken)([again, fresh]) == [again.message_id]
+        assert world.http_queue.sent == 1
+
+
+@define
+class Unreadable:
+    """Control rows that are neither read nor written."""
+
+    trials: MemoryTrials
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.trials, name)
+
+    def any_unfinished(self, messages: Sequence[str]) -> set[str]:
+        raise Unavailable("throttled")
+
+    def begin_all(self, messages: Sequence[str], began: int) -> None:
+        raise Unavailable("throttled")
+
+
+@define
+class Unwritable(Unreadable):
+    """Control rows that can be read only."""
+
+    def any_unfinished(self, messages: Sequence[str]) -> set[str]:
+        return self.trials.any_unfinished(messages)
+
+
+def test_what_waits_in_its_queue_for_three_days_is_dead_lettered_too() -> None:
+    world = World()
+    world.delayer_queue.send([Outgoing(body='{"v": 99}')])
+    for days in (0, 1, 3, 4):
+        world.clock.move(START + days * DAY - world.clock.now())
+        [received] = world.delayer_queue.receive()
+        failed = world.guarded_relay([received])
+        world.delayer_queue.settle([received], failed)
+    assert world.delayer_queue.messages == []
+    [letter] = [decode(one) for one in world.store.objects.values()]
+    assert letter.reason == "it could not be handled for three days"
+
+
+def test_what_waits_for_half_an_hour_is_counted_so_that_an_alarm_rings() -> None:
+    """SQS leaves it out of the age of the oldest message once it was received three times."""
+    world = World()
+    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
+    sent(world, NOW)
+    for _ in range(61):
+        world.guarded_relay(world.delayer_queue.receive())
+        assert world.observer.counts["NotHandled"] == 0
+        world.clock.move(30_000)
+    world.guarded_relay(world.delayer_queue.receive())
+    assert world.observer.counts["NotHandled"] == 1
+
+
+def test_what_raises_for_half_an_hour_is_counted_too() -> None:
+    """The function is alive, and has nothing else to tell it by."""
+    world = World()
+
+    def raises(batch: Sequence[ReceivedMessage]) -> list[str]:
+        raise KeyError("a defect")
+
+    world.relay = raises  # type: ignore[assignment] # only called
+    sent(world, NOW)
+    for _ in range(62):
+        assert world.observer.counts["NotHandled"] == 0
+        with pytest.raises(KeyError):
+            world.guarded_relay(world.delayer_queue.receive())
+        world.clock.move(30_000)
+    assert world.observer.counts["NotHandled"] == 1

@@ -47,7 +47,7 @@ SUSPECTS: Final = Entry(
     code="suspects-wait",
     severity=Severity.WARNING,
     area=AREA,
-    means="Messages that came back three times wait among the suspects: something keeps their function from them.",
+    means="Messages that came back a thousand times wait among the suspects: something keeps their function from them.",
     do="Read the warnings in the log of the function, and remove the cause. Do not purge the queue.",
     link="operate/runbook.md#suspectsalarm",
 )

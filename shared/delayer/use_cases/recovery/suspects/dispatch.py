@@ -1,4 +1,4 @@
-"""Hands each suspect to the function whose queue it came from, alone (ADR 0081, 0175)."""
+"""Hands each suspect to the function whose queue it came from, alone (ADR 0081, 0156)."""
 
 from collections.abc import Sequence
 
