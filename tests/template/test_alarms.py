@@ -249,6 +249,7 @@ def test_the_alarms_on_functions() -> None:
         ("Invocations", "Task1MinuteSeries"),
         ("Errors", "Task1MinuteSeries"),
         ("Invocations", "Task1MinuteTiming"),
+        *(("Errors", name) for folder, name in logical_names().items() if folder.startswith("executor-")),
     }
 
 

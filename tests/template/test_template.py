@@ -149,9 +149,10 @@ def test_no_reserved_concurrency() -> None:
     assert "ReservedConcurrentExecutions" not in (ROOT / "template.yaml").read_text()
 
 
-def test_the_shared_variables_are_those_of_powertools() -> None:
+def test_the_shared_variables_are_those_of_metrics_and_logs() -> None:
     """The service is the stack: one dimension for its metrics, whichever function counts."""
     assert set(shared_variables()) == {
+        "ALL_METRICS",
         "POWERTOOLS_SERVICE_NAME",
         "POWERTOOLS_METRICS_NAMESPACE",
         "POWERTOOLS_LOG_LEVEL",

@@ -58,7 +58,10 @@ def _step(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
         case "on" | "alone":
             yield f"{_all(run.names)} handled", world.go_on(run, at="ending")
             if world.budget.failures:
-                yield f"{_all(run.names)} cannot be handled", world.spend("failures").go_on(run, at="ending", failed=True)
+                yield (
+                    f"{_all(run.names)} cannot be handled",
+                    world.spend("failures").go_on(run, at="ending", failed=True),
+                )
         case "trying":
             yield from _try(world, rules, run)
         case "ending":

@@ -191,9 +191,7 @@ class StackConsumers:
         if stack.chance.surprise("suspect throttled", stack.weather.throttled):
             raise Unavailable("Lambda throttles")
         about = [schedule_id] if (schedule_id := body_of(message.body).id) else []
-        outcome = stack.kernel.call(
-            lambda done: stack.start(name, lambda: stack.guarded(name)([message]), done, about)
-        )
+        outcome = stack.kernel.call(lambda done: stack.start(name, lambda: stack.guarded(name)([message]), done, about))
         if isinstance(outcome, NotStarted):
             raise Unavailable(str(outcome)) from outcome
         if isinstance(outcome, BaseException):

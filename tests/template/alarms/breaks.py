@@ -1,4 +1,4 @@
-"""Each entry of the runbook as the metrics that this break produces, and those that ring for no promise, with the reason.
+"""Each entry of the runbook as the metrics that this break produces, and those that ring for no promise.
 
 A well stack is one with little to do: what it writes is in `WELL`. A break replaces some of that, from a minute on. For the
 queues it is calculated from what SQS counts: a message that nobody receives grows old, one that comes back stays in flight.
@@ -113,11 +113,14 @@ def unread(queue: str) -> Break:
 def once_in(seconds: int) -> Values:
     return lambda minute: (1,) if minute * 60 % seconds < 60 else ()
 
+
 def left_out_of_the_age(queue: str, visibility: int, since: int = 100) -> Break:
     """A message that comes back: SQS leaves what was received three times out of the age of the oldest one."""
     grows = ages(since)
     seen = 2 * visibility // 60
-    return {Name("ApproximateAgeOfOldestMessage", queue): lambda minute: grows(minute) if minute - since < seen else (0,)}
+    return {
+        Name("ApproximateAgeOfOldestMessage", queue): lambda minute: grows(minute) if minute - since < seen else (0,)
+    }
 
 
 COMES_BACK: Final[Break] = {Name("ApproximateNumberOfMessagesNotVisible", "SuspectsQueue"): always(1)}
