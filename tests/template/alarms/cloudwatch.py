@@ -1,8 +1,8 @@
 """How CloudWatch evaluates an alarm of the template, minute by minute, as its pages say.
 
 A new alarm has the state INSUFFICIENT_DATA. It is evaluated each minute; actions are for a change of the state only.
-Data that are missing in some of the periods are taken as TreatMissingData says; with `missing`, the alarm decides by what
-there is, and has no data if there is none at all in the periods and a few before them.
+Data that are missing in some of the periods are taken as TreatMissingData says; with `missing`, the alarm decides by
+what there is, and has no data if there is none at all in the periods and a few before them.
 """
 
 import math

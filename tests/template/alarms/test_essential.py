@@ -40,7 +40,7 @@ def test_every_entry_is_broken_once_or_has_a_reason() -> None:
 
 @of_each(sorted(ALARMS))
 def test_nothing_rings_in_the_first_hours_of_a_stack_that_is_well(alarm: str) -> None:
-    """Whenever the alarm was created: the metrics of queues come after a quarter of an hour, the far canary after 17."""
+    """Whenever the alarm was created: the metrics of queues come after 15 minutes, the far canary after 17."""
     for born in (-BORN, 0, BORN):
         assert told(ALARMS[alarm], states(ALARMS[alarm], Metrics(WELL), born, HOURS)) == []
 
