@@ -8,6 +8,7 @@ from tests import cfn
 WORDS = {
     "IsLarge": "with `Scale=large`",
     "IsTraced": "with `Tracing=true`",
+    "HasAllAlarms": "with `Alarms=all`",
     "HasPrivateTargets": "if `AllowPrivateTargets` is confirmed",
     "HasSqsTargetRegions": "if `SqsTargetRegions` is set",
     "HasTargetRegions": "if `TargetRegions` is set",
