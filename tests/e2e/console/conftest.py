@@ -72,7 +72,7 @@ def world(main: Shared, receiver: Receiver, worker_id: str) -> Iterator[World]:
 
 
 def closed_port(worker_id: str) -> int:
-    """Nobody listens there. The circuit of a target that refuses is for all who call it, so each process has its own."""
+    """Where nobody listens. The circuit of a target is for all its callers, so each process has its own."""
     return 1 + int(worker_id.removeprefix("gw"))
 
 

@@ -103,8 +103,9 @@ def test_a_claim_is_answered_with_its_time() -> None:
 def test_all_that_may_be_said_of_a_schedule_has_its_place() -> None:
     """A row that has every field, also one that is added later: openapi.yaml knows all that is said of it."""
     ended = a_claim(state=State.REPLACED)
-    empty = {one.name: getattr(ended, one.name) for one in fields(LedgerRow)}
-    row = evolve(ended, **{name: {"": "x", 0: 7}[value] for name, value in empty.items() if value in ("", 0)})
+    has = {one.name: getattr(ended, one.name) for one in fields(LedgerRow)}
+    filled: dict[str, Any] = {name: {"": "x", 0: 7}[value] for name, value in has.items() if value in ("", 0)}
+    row = evolve(ended, **filled)
     said = check(problems.too_late(row), 409)
     assert said["probes"] == 7
     SCHEDULE.validate({"scheduleId": an_id(), **shown_row(row)})
