@@ -60,7 +60,7 @@ UNMADE = env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u ARGS -u FEATURE
 define test_beside_lint
 	@said=$$(mktemp); trap 'kill $$lint 2>/dev/null; rm -f $$said' EXIT; trap 'exit 130' INT TERM; \
 	nice -n 5 $(MAKE) --no-print-directory --silent lint >$$said 2>&1 & lint=$$!; \
-	$(UNMADE) $(BIN)/pytest --numprocesses 3 $(1) $(ARGS); tested=$$?; \
+	$(UNMADE) $(BIN)/pytest --numprocesses 2 $(1) $(ARGS); tested=$$?; \
 	wait $$lint; linted=$$?; cat $$said; \
 	if [ $$linted = 0 ]; then echo "make lint: nothing to say."; else echo "make lint has failed; see above." >&2; fi; \
 	[ $$tested = 0 ] && [ $$linted = 0 ]

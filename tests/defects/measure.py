@@ -29,6 +29,7 @@ FAILS: Final = ("FAILED", "ERROR")
 FOUND_BY: Final = re.compile(r"(?:FAILED|ERROR) (\S.*)")
 UNKNOWN: Final = re.compile(r"^ERROR: not found: (.+)$", re.MULTILINE)
 READS_ALL: Final = (
+    "tests/functions/test_handlers.py",
     "tests/template/test_policies.py",
     "tests/template",
     "tests/contract/test_aws_calls.py",

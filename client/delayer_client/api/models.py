@@ -564,6 +564,7 @@ class Problem(Model, frozen=True, kw_only=True):
     name: str | None = None
     claimed_at: datetime | None = named(name="claimedAt", default=None)
     attempt: int | None = None
+    probes: int | None = None
     lateness_ms: int | None = named(name="latenessMs", default=None)
     stopped_at: datetime | None = named(name="stoppedAt", default=None)
     replaced_by: str | None = named(name="replacedBy", default=None)

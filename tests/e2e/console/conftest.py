@@ -48,7 +48,7 @@ def world(main: Shared, receiver: Receiver, worker_id: str) -> Iterator[World]:
     with Delayer(base) as delayer:
         fired = [delayer.schedule(hook, delay=1, group="orders", tags={"team": "billing"}) for _ in range(5)]
         failed = delayer.schedule(HttpRequest(url=f"{base}/nowhere", keep_answer=True), delay=1, name=f"{mark}-refused")
-        refused = HttpRequest(url="http://127.0.0.1:1/refused")
+        refused = HttpRequest(url=f"http://127.0.0.1:{closed_port(worker_id)}/refused")
         retried = delayer.schedule(refused, delay=1, name=f"{mark}-retried", retry=Retry(max_attempts=9))
         far = delayer.schedule(hook, delay=timedelta(days=2), name=f"{mark}-far", payload={"order": 17})
         rule = Repeat(cron="0 9 * * MON-FRI", time_zone="Europe/Lisbon")
@@ -56,6 +56,7 @@ def world(main: Shared, receiver: Receiver, worker_id: str) -> Iterator[World]:
         delayer.series.run_now(series.id)
         delayer.wait(fired[-1].id, timeout=60)
         delayer.wait(failed.id, timeout=60)
+        wait_for_attempt(delayer, retried.id)
         wait_for_journal(delayer, fired[-1].id)
         yield World(
             base=base,
@@ -68,6 +69,19 @@ def world(main: Shared, receiver: Receiver, worker_id: str) -> Iterator[World]:
             far=far.id,
             series=series.id,
         )
+
+
+def closed_port(worker_id: str) -> int:
+    """Where nobody listens. The circuit of a target is for all its callers, so each process has its own."""
+    return 1 + int(worker_id.removeprefix("gw"))
+
+
+def wait_for_attempt(delayer: Delayer, schedule_id: str) -> None:
+    """It has failed once, and is to be made again."""
+    deadline = time.monotonic() + 60
+    while all(event.attempt != 1 for event in delayer.get(schedule_id).history or []):
+        assert time.monotonic() < deadline, "it was not attempted"
+        time.sleep(0.1)
 
 
 def wait_for_journal(delayer: Delayer, schedule_id: str) -> None:

@@ -1,14 +1,16 @@
 """What the journal shows of a schedule is what has happened to it: nothing else, and nothing less (ADR 0119)."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 from delayer.core.history.cloud_events import decode, encode
 from delayer.core.history.events import Event
 from delayer.core.history.whole import whole
-from delayer.core.ledger.lifecycle import EventType
+from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import MINUTE
+from delayer.core.schedule.instants import MINUTE, Millis
 
+Facts = tuple[EventType, State, int, str]
 ONCE = frozenset({EventType.SCHEDULED, EventType.ENQUEUED})  # of several removals the ledger lets one go on
 
 
@@ -22,11 +24,12 @@ def untrue(row: LedgerRow, events: Sequence[Event], *, is_over: bool) -> str:
     shown = whole(row.schedule_id, [*reversed(kept), *kept], None if is_over else row)
     if shown != whole(row.schedule_id, [*kept, *kept[::-1]], None if is_over else row):
         return "depends on the order in which its events came"
+    happened, told = _by_facts(events), _by_facts(shown)
     for event in shown:
-        if not any(_are_alike(event, one) for one in events):
+        if not _is_among(happened, event):
             return f"tells of {event.type}, which did not happen then"
     for event in events:
-        if event.type not in ONCE and not any(_are_alike(event, one) for one in shown):
+        if event.type not in ONCE and not _is_among(told, event):
             return f"does not tell that it was {event.type}"
     return _untold_beginning(shown, events) if is_over else ""
 
@@ -40,8 +43,19 @@ def _untold_beginning(shown: Sequence[Event], events: Sequence[Event]) -> str:
     return ""
 
 
-def _are_alike(one: Event, other: Event) -> bool:
+def _is_among(times: Mapping[Facts, Sequence[Millis]], event: Event) -> bool:
     """A removal is known to the second, and by its message."""
-    apart = MINUTE if one.type is EventType.ENQUEUED else 1
-    facts = [(event.type, event.state, event.attempt, event.detail) for event in (one, other)]
-    return facts[0] == facts[1] and abs(one.at - other.at) < apart
+    apart = MINUTE if event.type is EventType.ENQUEUED else 1
+    return any(abs(event.at - at) < apart for at in times.get(_facts(event), ()))
+
+
+def _by_facts(events: Iterable[Event]) -> Mapping[Facts, Sequence[Millis]]:
+    """When each happened. A schedule of a day of outages has hundreds of events."""
+    found: dict[Facts, list[Millis]] = defaultdict(list)
+    for event in events:
+        found[_facts(event)].append(event.at)
+    return found
+
+
+def _facts(event: Event) -> Facts:
+    return event.type, event.state, event.attempt, event.detail

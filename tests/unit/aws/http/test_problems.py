@@ -4,14 +4,16 @@ import json
 from typing import Any
 
 import pytest
+from attrs import evolve, fields
 from jsonschema import Draft202012Validator
 
 from delayer.aws.http import problems
 from delayer.aws.http.problems import responds_with_problems
 from delayer.aws.http.requests import Unknown
-from delayer.aws.http.responses import created
+from delayer.aws.http.responses import created, shown_row
 from delayer.core.api.request import FieldError, Invalid, NotJson, TooLarge
 from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerRow
 from delayer.fakes import MemoryObserver
 from delayer.ports.unavailable import Unavailable
 from tests.openapi import openapi
@@ -19,6 +21,7 @@ from tests.samples import NOW, a_claim, an_id
 
 OPENAPI = openapi()
 PROBLEM = Draft202012Validator(OPENAPI["components"]["schemas"]["Problem"])
+SCHEDULE = Draft202012Validator({"$ref": "#/components/schemas/Schedule", "components": OPENAPI["components"]})
 DOCUMENTED = {
     status
     for path in OPENAPI["paths"].values()
@@ -95,6 +98,17 @@ def test_a_claim_is_answered_with_its_time() -> None:
     body = check(problems.too_late(a_claim()), 409)
     assert body["type"] == "urn:delayer:problem:handed-over"
     assert (body["state"], body["claimedAt"]) == ("claimed", "2026-11-21T09:00:00.000Z")
+
+
+def test_all_that_may_be_said_of_a_schedule_has_its_place() -> None:
+    """A row that has every field, also one that is added later: openapi.yaml knows all that is said of it."""
+    ended = a_claim(state=State.REPLACED)
+    has = {one.name: getattr(ended, one.name) for one in fields(LedgerRow)}
+    filled: dict[str, Any] = {name: {"": "x", 0: 7}[value] for name, value in has.items() if value in ("", 0)}
+    row = evolve(ended, **filled)
+    said = check(problems.too_late(row), 409)
+    assert said["probes"] == 7
+    SCHEDULE.validate({"scheduleId": an_id(), **shown_row(row)})
 
 
 def test_who_is_to_ask_again_learns_when() -> None:

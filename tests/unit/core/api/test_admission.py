@@ -294,6 +294,12 @@ def test_what_is_no_json_object_is_refused_as_a_whole(given_body: bytes) -> None
         admit(given_body, NOW, built_in())
 
 
+def test_what_is_no_text_at_all_is_said_to_be_no_utf8() -> None:
+    """Also if it is no JSON, either: the encoding is what its client has to mend first."""
+    with pytest.raises(NotJson, match="'utf-8' codec can't decode byte 0xff"):
+        admit(b"\xff{", NOW, built_in())
+
+
 def test_the_size_limit() -> None:
     empty = len(body(payload=""))
     assert admit(body(payload="x" * (MAX_BODY_BYTES - empty)), NOW, built_in())
