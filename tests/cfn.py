@@ -53,7 +53,8 @@ def expanded_with(**parameters: str) -> dict[str, Any]:
     """With other values than the defaults of these parameters."""
     defaults = {name: str(given["Default"]) for name, given in written()["Parameters"].items()}
     plain = without_loops(deepcopy(written()), parameters)
-    return shortened(_chosen(plain, plain.get("Mappings", {}), {**defaults, **parameters}))  # type: ignore[no-any-return]
+    made: dict[str, Any] = shortened(_chosen(plain, plain.get("Mappings", {}), {**defaults, **parameters}))
+    return made
 
 
 def _chosen(value: Any, tables: dict[str, Any], parameters: dict[str, str]) -> Any:

@@ -72,9 +72,8 @@ def said_of_concurrency(allowed: int, needed: int, scale: str, region: str) -> I
     share = max(LEAST, (allowed - OTHERS) // 4)
     yield (
         f"The account lets {allowed:,} functions run at a time; a new one has ten. Scale={scale} is made for "
-        f"{needed:,}. With fewer, nothing is lost and nothing fires early, but when many schedules are due at once, they "
-        "wait for "
-        "each other and fire late, and calls of the API may be answered 503."
+        f"{needed:,}. With fewer, nothing is lost and nothing fires early, but when many schedules are due at once, "
+        "they wait for each other and fire late, and calls of the API may be answered 503."
     )
     yield (
         f"Ask for more, it costs nothing: aws service-quotas request-service-quota-increase --service-code lambda "

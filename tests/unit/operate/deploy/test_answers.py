@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from operate.deploy.answers import ALARMS, WHERE, WHO, allowed, asked, read, write
+from operate.deploy.answers import ALARMS, WHERE, WHO, Question, allowed, asked, read, write
 from operate.deploy.errors import TemplateError
 
 
@@ -41,11 +41,12 @@ def test_what_a_stack_has_is_kept_by_enter_and_can_be_taken_back() -> None:
 @pytest.mark.parametrize(
     ("question", "wrong"), [(WHERE, "Ireland"), (WHO, "NONE"), (ALARMS, "ops"), (ALARMS, "ops@example")]
 )
-def test_a_wrong_answer_is_said_and_asked_again(question: object, wrong: str) -> None:
+def test_a_wrong_answer_is_said_and_asked_again(question: Question, wrong: str) -> None:
     said: list[object] = []
     lines = iter([wrong, ""])
-    assert question.put("eu-west-1" if question is WHERE else "", lambda _: next(lines), said.append) is not None  # type: ignore[attr-defined]
-    assert len(said) == 1
+    kept = "eu-west-1" if question is WHERE else ""
+    assert question.put(kept, lambda _: next(lines), said.append) == (kept or question.default)
+    assert said == [question.wrong]
 
 
 @pytest.mark.parametrize("region", ["eu-west-1", "us-gov-east-1", "ap-southeast-7", "cn-north-1"])
