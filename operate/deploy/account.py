@@ -99,9 +99,7 @@ def concurrency_of(functions: Any) -> int | None:
 def say_concurrency(allowed: int | None, needed: int, scale: str, region: str, say: Callable[[str], object]) -> None:
     """All of it."""
     if allowed is None:
-        say(
-            f"How many functions may run at a time cannot be read (lambda:GetAccountSettings). {needed:,} are right."
-        )
+        say(f"How many functions may run at a time cannot be read (lambda:GetAccountSettings). {needed:,} are right.")
         return
     for line in said_of_concurrency(allowed, needed, scale, region):
         say(line)

@@ -782,9 +782,7 @@ def test_what_reaches_targets_can_be_put_into_a_vpc_and_nothing_else() -> None:
         if name in chosen:
             condition, put, otherwise = function["VpcConfig"]["Fn::If"]
             assert (condition, otherwise) == ("IsInVpc", {"Ref": "AWS::NoValue"})
-            assert put == {
-                one: {"Fn::Split": [",", {"Ref": one}]} for one in ("SubnetIds", "SecurityGroupIds")
-            }
+            assert put == {one: {"Fn::Split": [",", {"Ref": one}]} for one in ("SubnetIds", "SecurityGroupIds")}
 
 
 @of_each(OF_FUNCTIONS)
