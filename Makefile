@@ -3,8 +3,7 @@
 PORT ?= 8080
 DELAYER_PERIOD ?=
 PARAMETERS ?=
-# As sam takes them. It asks for all parameters, and proposes these values.
-OVERRIDES = $(if $(PARAMETERS),--parameter-overrides $(foreach parameter,$(PARAMETERS),'$(subst ','\'',$(parameter))'))
+TAGS ?=
 NAME ?=
 FORCE ?=
 STACK ?= delayer
@@ -24,6 +23,7 @@ INSTALLED := .venv/installed
 SITE := .venv/installed-docs
 HANDLERS := .mypy_cache/handlers# each by a name of its own: mypy takes two files `app.py` for one module
 ENGINES := .engines/installed
+SAM := .sam/installed
 # A function's name holds the stack's, and Lambda takes 64 characters. CloudFormation would find out in the middle.
 LONGEST_STACK_NAME := 38
 CODE := shared client local functions examples operate tests docs/hooks $(wildcard docs/pictures bench)
@@ -69,7 +69,7 @@ endef
 test: $(INSTALLED) $(SITE) ## each promise, end to end, and all that is quick: ten minutes on two cores
 	$(call test_beside_lint,-m "not thorough")
 
-test-all: $(INSTALLED) $(SITE) $(ENGINES) ## every check and every test, as .ci/run does it: 25 minutes on two cores
+test-all: $(INSTALLED) $(SITE) $(ENGINES) $(SAM) ## every check and every test, as .ci/run does it: 25 minutes on two cores
 	$(call test_beside_lint,)
 
 test-fast: $(INSTALLED) $(SITE) ## the quick tests without the stack: some minutes; those of one feature: less than one (FEATURE=series)
@@ -153,15 +153,11 @@ rm-subscriber: ## take a reader of lifecycle events out again (NAME=big-spenders
 move-queues: $(LOCAL) ## move what waits in a deleted stack's queues (FROM=old TO=new ARGS=--dry-run)
 	@PYTHONPATH=shared $(BIN)/python -m operate.move_queues --from "$(FROM)" --to "$(TO)" $(ARGS)
 
-deploy: ## deploy to AWS with the SAM CLI (STACK=delayer PARAMETERS="Actions=http-request,sqs-send,remote,canary")
+deploy: $(LOCAL) ## deploy to AWS with the SAM CLI (STACK=delayer PARAMETERS="Actions=http-request,sqs-send,remote,canary" TAGS="team=payments")
 	@name="$(STACK)"; [ $${#name} -le $(LONGEST_STACK_NAME) ] || \
 		{ echo "The name of a stack has at most $(LONGEST_STACK_NAME) characters; this one has $${#name}." >&2; exit 1; }
-	@command -v sam >/dev/null || { echo "make deploy needs the AWS SAM CLI, which is not on the PATH." >&2; exit 1; }
-	@sam build --help | grep -q -e --language-extensions || { echo "make deploy needs the AWS SAM CLI 1.160 or later." >&2; exit 1; }
-	sam build --language-extensions $(OVERRIDES) && \
-		sam deploy --guided --stack-name $(STACK) --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND $(OVERRIDES)
-	@echo "Scale=large needs 3,000 concurrent executions of your account; make verify tells how many it has (docs/how-it-works/scale.md)."
-	@echo "Check that it keeps its promises there: make verify URL=<the output ApiUrl> (docs/operate/verify.md)"
+	@$(BIN)/python -m operate.deploy --stack "$(STACK)" $(foreach tag,$(TAGS),--tag '$(subst ','\'',$(tag))') \
+		$(foreach parameter,$(PARAMETERS),'$(subst ','\'',$(parameter))')
 
 verify: $(LOCAL) ## check what a deployed stack promises (URL=https://… STACK=delayer TOKEN=…; ARGS=--help)
 	@$(BIN)/python -m operate.verify --stack $(STACK) $(if $(URL),--url $(URL)) $(ARGS)
@@ -187,17 +183,23 @@ lock: $(LOCAL) ## resolve the requirements again
 	@$(PIP_COMPILE) --constraint $(RESOLVED) --output-file requirements-local.txt requirements-local.in
 	@$(PIP_COMPILE) --constraint $(RESOLVED) $(BUT_LOCAL) --output-file requirements-dev.txt requirements-dev.in
 	@$(PIP_COMPILE) --constraint $(RESOLVED) $(BUT_LOCAL) --output-file requirements-docs.txt requirements-docs.in
-	@$(PIP_COMPILE) --upgrade --output-file bench/peers/requirements.txt bench/peers/requirements.in
-	@echo "Wrote $$(ls requirements-*.txt shared/requirements.txt bench/peers/requirements.txt | paste -sd ' ')."
+	@for apart in bench/peers/requirements tests/deployment/sam/oldest tests/deployment/sam/newest; do \
+		$(PIP_COMPILE) --upgrade --output-file $$apart.txt $$apart.in || exit 1; done
+	@echo "Wrote $$(ls requirements-*.txt shared/requirements.txt bench/peers/requirements.txt tests/deployment/sam/*.txt | paste -sd ' ')."
 
 clean: ## remove what make has made
-	@rm -rf .venv .engines .local .schemathesis .mypy_cache .pytest_cache .ruff_cache .hypothesis .aws-sam .defects site
+	@rm -rf .venv .engines .sam .local .schemathesis .mypy_cache .pytest_cache .ruff_cache .hypothesis .aws-sam .defects site
 
 # A third DynamoDB for the contract tests, which say so if it is not there. The lock file has the hash of its content.
 $(ENGINES): tests/contract/dynoxide/package.json tests/contract/dynoxide/package-lock.json
 	@mkdir -p $(@D); cp $^ $(@D)/; echo "Installing a third DynamoDB for the contract tests, by npm (some seconds)."; \
 	if command -v npm >/dev/null && (cd $(@D) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null); \
 		then touch $@; else echo "Without npm, the contract tests leave out the engine dynoxide."; fi
+
+# Two versions of the SAM CLI, for the test that performs the deployment.
+$(SAM): tests/deployment/sam/oldest.txt tests/deployment/sam/newest.txt | $(LOCAL)
+	@$(BIN)/python -m local.install sam-oldest && $(BIN)/python -m local.install sam-newest
+	@touch $@
 
 $(LOCAL): requirements-uv.txt requirements-local.txt client/pyproject.toml
 	@python=; for candidate in $(PYTHON) python3.13 python3.12 python3.11 python3 python; do \

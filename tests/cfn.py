@@ -12,7 +12,8 @@ from unittest.mock import patch
 import yaml
 from samtranslator.translator.transform import transform as apply_serverless
 
-from operate.deploy.expand import expand
+from operate.deploy.expand import without_loops
+from operate.deploy.routes import with_gathered_routes
 
 ROOT = Path(__file__).parents[1]
 TEMPLATE = ROOT / "template.yaml"
@@ -44,15 +45,16 @@ def written() -> dict[str, Any]:
 
 @cache
 def expanded() -> dict[str, Any]:
-    """What is deployed: the loops expanded, and what a parameter chooses by its default."""
+    """With its loops expanded, and what a parameter chooses by its default. Each route is still beside its function."""
     return expanded_with()
 
 
 def expanded_with(**parameters: str) -> dict[str, Any]:
     """With other values than the defaults of these parameters."""
     defaults = {name: str(given["Default"]) for name, given in written()["Parameters"].items()}
-    plain = expand(deepcopy(written()), parameters)
-    return shortened(_chosen(plain, plain.get("Mappings", {}), {**defaults, **parameters}))  # type: ignore[no-any-return]
+    plain = without_loops(deepcopy(written()), parameters)
+    made: dict[str, Any] = shortened(_chosen(plain, plain.get("Mappings", {}), {**defaults, **parameters}))
+    return made
 
 
 def _chosen(value: Any, tables: dict[str, Any], parameters: dict[str, str]) -> Any:
@@ -96,15 +98,15 @@ def deployed() -> dict[str, Any]:
 
 
 def transformed(template: dict[str, Any]) -> dict[str, Any]:
-    """The SAM transform of a template without loops."""
-    packaged = deepcopy(template)
+    """The SAM transform of a template without loops, its routes gathered in the API."""
+    packaged = with_gathered_routes(deepcopy(_long(template)))
     for resource in packaged["Resources"].values():
         if resource["Type"] in CODE:
             resource["Properties"][CODE[resource["Type"]]] = (
                 f"s3://code/{resource['Properties'][CODE[resource['Type']]]}"
             )
     with patch.dict(os.environ, AWS_DEFAULT_REGION="us-east-1"):
-        result = apply_serverless(_long(packaged), {}, _NoManagedPolicies())
+        result = apply_serverless(packaged, {}, _NoManagedPolicies())
     return shortened(json.loads(json.dumps(result)))  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Installs hashed requirements into `.venv`, and makes it first: `python -m local.install stack`, `checks` or `site`.
+"""Installs hashed requirements into an environment, and makes it first: `python -m local.install stack`, and so on.
 
 pip brings one package, uv, and uv installs the rest in seconds. Where uv cannot, pip does all (ADR 0136). What is here
 runs before anything is installed, and so imports the standard library only.
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).resolve().parents[2]
+HOME: Final = ".venv"  # where uv is, too
 CLIENT: Final = ("--no-deps", "--no-build-isolation", "--editable", "client")
 
 
@@ -26,12 +27,16 @@ class Wanted(NamedTuple):
     said: str
     seconds: int  # about, with an empty cache
     files: tuple[str, ...]
+    folder: str = HOME  # of its environment
 
 
 WANTED: Final = {
     "stack": Wanted("the stack, the command line and the console need", 7, ("requirements-local.txt",)),
     "checks": Wanted("tests and checks need", 10, ("requirements-local.txt", "requirements-dev.txt")),
     "site": Wanted("the documentation needs", 4, ("requirements-local.txt", "requirements-docs.txt")),
+    # Versions of the SAM CLI, whose packages are others than ours, for the test that performs the deployment.
+    "sam-oldest": Wanted("the oldest SAM CLI needs", 8, ("tests/deployment/sam/oldest.txt",), ".sam/oldest"),
+    "sam-newest": Wanted("the newest SAM CLI needs", 8, ("tests/deployment/sam/newest.txt",), ".sam/newest"),
 }
 # What pip is told by its files and by PIP_…, and what uv calls it.
 OPTIONS: Final = {
@@ -63,10 +68,10 @@ class NotInstalledError(Exception):
 class Environment:
     """A virtual environment and what installs into it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, home: Path | None = None) -> None:
         self.folder = folder
         self.python = folder / "bin" / "python"
-        self.uv = folder / "bin" / "uv"
+        self.uv = (home or folder) / "bin" / "uv"
 
     def make(self) -> None:
         """Without pip, which would take longer than all the rest. One that works is kept."""
@@ -174,9 +179,10 @@ def say(step: str) -> None:
     print(f"  {step}", flush=True)
 
 
-def install(name: str, folder: Path) -> None:
+def install(name: str, root: Path) -> None:
     """All that is wanted under the name; the client with the stack."""
-    wanted, environment = WANTED[name], Environment(folder)
+    wanted = WANTED[name]
+    environment = Environment(root / wanted.folder, root / HOME)
     environment.make()
     with_uv = environment.has_uv(ROOT / "requirements-uv.txt")
     say(f"Installing what {wanted.said} (about {wanted.seconds} s).")
@@ -192,16 +198,17 @@ def main(arguments: list[str]) -> int:
         print(f"usage: python -m local.install {'|'.join(WANTED)}", file=sys.stderr)
         return 2
     began = time.monotonic()
-    print("Setting up .venv, only this once:", flush=True)
+    folder = WANTED[arguments[0]].folder
+    print(f"Setting up {folder}, only this once:", flush=True)
     try:
-        install(arguments[0], ROOT / ".venv")
+        install(arguments[0], ROOT)
     except NotInstalledError as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("Interrupted. The next `make` goes on where this one was.", file=sys.stderr)
         return 130
-    print(f"Set up .venv in {time.monotonic() - began:.0f} s.", flush=True)
+    print(f"Set up {folder} in {time.monotonic() - began:.0f} s.", flush=True)
     return 0
 
 

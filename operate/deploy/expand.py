@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from operate.deploy.errors import TemplateError
+from operate.deploy.routes import with_gathered_routes
 from operate.deploy.settled import LOOP, SECTIONS, settled, without_settled
 
 TRANSFORM = "AWS::LanguageExtensions"
@@ -26,6 +27,11 @@ def expand(template: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, A
 
     Errors: TemplateError.
     """
+    return with_gathered_routes(without_loops(template, given))
+
+
+def without_loops(template: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """The same with each route as it is written. Errors: TemplateError."""
     values = settled(template, given)
     work = _Work(template.get("Mappings", {}))
     expanded = without_settled(template, values)

@@ -66,6 +66,8 @@ OPENAPI = openapi()
 CLIENTS_ACTIONS = sorted(OPENAPI["components"]["schemas"]["Action"]["discriminator"]["mapping"])
 REGISTRATIONS = {one["Type"]: one for one in resources("Custom::DelayerAction").values()}
 FOURTEEN_DAYS = 1_209_600
+# Only a stack whose creation fails takes back what it has made (ADR 0160).
+KEPT = ("RetainExceptOnCreate", "Retain")
 SCAN = "dynamodb:Scan"
 
 each_function = of_each(sorted(FUNCTIONS))
@@ -499,7 +501,7 @@ def test_queues_take_what_a_sender_may_send(queue: str) -> None:
 def test_queues_are_kept_when_their_stack_is_deleted(queue: str) -> None:
     """What waits there left the table. `make move-queues` finds it by the tag (ADR 0074)."""
     resource = expanded()["Resources"][queue]
-    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == KEPT
     [tag] = QUEUES[queue]["Tags"]
     assert tag["Key"] == TAG
     name = tag["Value"]["Fn::Sub"].removeprefix("${AWS::StackName}/")
@@ -683,7 +685,7 @@ def test_quotas_that_cost_nothing_are_on() -> None:
 @of_each(sorted(TABLES))
 def test_tables_are_kept_and_can_be_restored(table: str) -> None:
     resource = expanded()["Resources"][table]
-    assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
+    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == KEPT
     assert TABLES[table]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert TABLES[table]["SSESpecification"] == {"SSEEnabled": True}
     assert TABLES[table]["BillingMode"] == "PAY_PER_REQUEST"
@@ -728,7 +730,7 @@ def test_schedules_and_ledger_have_a_stream_with_both_images() -> None:
 def test_the_bucket_is_kept_versioned_encrypted_and_private() -> None:
     [(name, bucket)] = resources("AWS::S3::Bucket").items()
     resource = expanded()["Resources"][name]
-    assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
+    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == KEPT
     assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
     assert "BucketEncryption" in bucket
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
@@ -796,9 +798,23 @@ def test_a_role_is_taken_by_its_service_only(role: str) -> None:
     assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
 
 
+def test_what_reaches_targets_can_be_put_into_a_vpc_and_nothing_else() -> None:
+    """With the right to do so, in AWS's own policy for that: it writes no log."""
+    chosen = {name for name, one in FUNCTIONS.items() if "VpcConfig" in one}
+    reaching = {name for name in FUNCTIONS if name.startswith(("executor-", "subscriber-"))} | {"api-connection-test"}
+    assert chosen == reaching
+    for name, function in FUNCTIONS.items():
+        arns = ROLES[logical(function["Role"])].get("ManagedPolicyArns", [])
+        assert ("AWSLambdaENIManagementAccess" in str(arns)) == (name in chosen), name
+        if name in chosen:
+            condition, put, otherwise = function["VpcConfig"]["Fn::If"]
+            assert (condition, otherwise) == ("IsInVpc", {"Ref": "AWS::NoValue"})
+            assert put == {one: {"Fn::Split": [",", {"Ref": one}]} for one in ("SubnetIds", "SecurityGroupIds")}
+
+
 @of_each(OF_FUNCTIONS)
 def test_no_managed_policy_but_that_of_tracing_when_it_is_on(role: str) -> None:
-    """Beside those of the template itself, of which an executor has some."""
+    """Beside those of the template itself, of which an executor has some, and that of a VPC."""
     arns = ROLES[role]["ManagedPolicyArns"]
     condition, then, otherwise = (arns if "Fn::If" in arns else arns[0])["Fn::If"]
     assert condition == "IsTraced"

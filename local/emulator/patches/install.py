@@ -9,7 +9,7 @@ from attrs import frozen
 from local.emulator.access.function_sessions import issue_secret_credentials
 from local.emulator.interpreter import make_ids_quickly, take_short_turns
 from local.emulator.observer import Observer
-from local.emulator.patches.cloudformation import resolve_pseudo_parameters
+from local.emulator.patches.cloudformation import import_apis, resolve_pseudo_parameters
 from local.emulator.patches.intervals import shorten_waits
 from local.emulator.patches.invocations import keep_few_log_streams, observe_invocations, pass_source_address
 from local.emulator.patches.partiql import parse_once
@@ -60,6 +60,7 @@ def install(observer: Observer) -> Corrections:
     evaluating = ("engine", "changesets", "handlers", "stacks")
     modules = [importlib.import_module(f"ministack.services.cloudformation.{name}") for name in evaluating]
     resolve_pseudo_parameters(modules, responses)
+    import_apis(provisioners, importlib.import_module("ministack.services.apigateway"))
     streams = StreamPoller(lambda_service, dynamodb)
     streams.install()
     name_who_expires(dynamodb)

@@ -5,6 +5,7 @@ An answer goes to a URL in the request. Without one, CloudFormation waits for as
 """
 
 import json
+import time
 import urllib.request
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -17,6 +18,9 @@ from delayer.ports.unavailable import Unavailable
 
 SECONDS: Final = 4.0  # for one attempt to answer
 ATTEMPTS: Final = 2
+# IAM takes seconds until what a role may do holds everywhere, and a stack that is created uses its roles at once.
+REPEATED_FOR: Final = 30.0  # seconds
+LONGEST_PAUSE: Final = 4.0
 LOOPBACK: Final = ("localhost", "127.0.0.1")  # where the emulator takes an answer without TLS
 
 DEFECT: Final = "a defect of Delayer: the log of its function deploy-action-registrar says more"
@@ -25,16 +29,20 @@ Put = Callable[[str, bytes], None]
 
 
 def settle(
-    event: Mapping[str, Any], do: Callable[[Command], str | Made], observer: Observer, put: "Put | None" = None
+    event: Mapping[str, Any],
+    do: Callable[[Command], str | Made],
+    observer: Observer,
+    put: "Put | None" = None,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Any]:
     """Does what the request says, and answers it. `do` returns the physical id of the resource, or more.
 
-    Returns the answer, for an operator who invokes the function by hand: such a request has no URL. Raises if
-    CloudFormation does not take it.
+    What AWS does not do is tried again for half a minute: it is safe to repeat. Returns the answer, for an operator who
+    invokes the function by hand: such a request has no URL. Raises if CloudFormation does not take it.
     """
     answer: dict[str, Any] = {"Status": "SUCCESS", **_named(event)}
     try:
-        answer |= _made(do(command_of(event)))
+        answer |= _made(_done(command_of(event), do, observer, sleep))
     except (Impossible, Unavailable) as error:
         observer.warn("not registered", reason=str(error))
         reason = str(error) if isinstance(error, Impossible) else "AWS did not do what was asked: try again"
@@ -45,6 +53,22 @@ def settle(
     if "ResponseURL" in event:
         _send(event["ResponseURL"], json.dumps(answer).encode(), put or _put, observer)
     return answer
+
+
+def _done(
+    command: Command, do: Callable[[Command], str | Made], observer: Observer, sleep: Callable[[float], None]
+) -> str | Made:
+    """Raises what `do` raises, and Unavailable only if it has lasted."""
+    pause, waited = 0.5, 0.0
+    while True:
+        try:
+            return do(command)
+        except Unavailable as error:
+            if waited >= REPEATED_FOR:
+                raise
+            observer.note("not registered yet", reason=str(error), waitedSeconds=waited)
+        sleep(pause)
+        waited, pause = waited + pause, min(2 * pause, LONGEST_PAUSE)
 
 
 def _made(made: str | Made) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attrs import define, field
 
-from delayer.aws.deployment.custom_resource import settle
+from delayer.aws.deployment.custom_resource import LONGEST_PAUSE, REPEATED_FOR, settle
 from delayer.core.actions.command import Command, Impossible
 from delayer.fakes import MemoryObserver
 from delayer.ports.unavailable import Unavailable
@@ -23,7 +23,7 @@ EVENT: dict[str, Any] = {
     "StackId": STACK,
     "LogicalResourceId": "SlackPost",
     "ResourceType": "Custom::DelayerAction",
-    "ResourceProperties": {"ServiceToken": "arn", "ServiceTimeout": "60", "Type": "slack-post", "Function": "arn:f"},
+    "ResourceProperties": {"ServiceToken": "arn", "ServiceTimeout": "420", "Type": "slack-post", "Function": "arn:f"},
 }
 OURS = {"RequestId": "r-1", "StackId": STACK, "LogicalResourceId": "SlackPost"}
 
@@ -44,7 +44,7 @@ class Answers:
 
 def answer_to(event: dict[str, Any], do: Callable[[Command], str]) -> dict[str, Any]:
     answers = Answers()
-    settle(event, do, MemoryObserver(), answers.put)
+    settle(event, do, MemoryObserver(), answers.put, sleep=lambda _: None)
     [(url, answer)] = answers.taken
     assert url == event["ResponseURL"]
     return answer
@@ -91,6 +91,34 @@ def test_it_says_what_became_of_the_resource() -> None:
 def test_a_failure_is_answered_with_a_short_reason_of_ours(error: BaseException, reason: str) -> None:
     answer = answer_to(EVENT, raising(error))
     assert answer == {"Status": "FAILED", "Reason": reason, "PhysicalResourceId": "slack-post/r-1", **OURS}
+
+
+def test_what_a_role_may_not_do_yet_is_tried_again_for_half_a_minute() -> None:
+    """In a stack that is created, the policy of a role is seconds old."""
+    pauses: list[float] = []
+    calls: list[Command] = []
+
+    def do(command: Command) -> str:
+        calls.append(command)
+        if sum(pauses) < seconds:
+            raise Unavailable("write the actions: AccessDeniedException")
+        return "slack-post/r-1"
+
+    for seconds, status in ((0.0, "SUCCESS"), (20.0, "SUCCESS"), (REPEATED_FOR, "SUCCESS"), (60.0, "FAILED")):
+        pauses.clear()
+        calls.clear()
+        answers = Answers()
+        settle(EVENT, do, MemoryObserver(), answers.put, sleep=pauses.append)
+        [(_, answer)] = answers.taken
+        assert answer["Status"] == status
+        assert min(seconds, REPEATED_FOR) <= sum(pauses) < min(seconds, REPEATED_FOR) + LONGEST_PAUSE
+        assert len(calls) <= 12, "it does not press"
+
+
+def test_what_will_never_be_possible_is_answered_at_once() -> None:
+    answers = Answers()
+    settle(EVENT, raising(Impossible("no")), MemoryObserver(), answers.put, sleep=lambda _: pytest.fail("it waited"))
+    assert [answer["Status"] for _, answer in answers.taken] == ["FAILED"]
 
 
 def test_what_could_not_be_changed_keeps_its_name() -> None:
