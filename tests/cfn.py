@@ -47,7 +47,14 @@ def written() -> dict[str, Any]:
 @cache
 def expanded() -> dict[str, Any]:
     """With each Fn::ForEach replaced by the resources that it stands for. The emulator's own expander does it."""
-    return expanded_with()
+    return expanded_with(Actions=",".join(every_action()))
+
+
+def every_action() -> list[str]:
+    """All that the template has; the default leaves some out."""
+    known, _ = written()["Rules"]["ActionsAreKnown"]["Assertions"]
+    names: list[str] = known["Assert"]["Fn::EachMemberIn"][1]
+    return names
 
 
 def expanded_with(**parameters: str) -> dict[str, Any]:
@@ -60,6 +67,8 @@ def expanded_with(**parameters: str) -> dict[str, Any]:
 def names_of(loop: list[Any]) -> list[str]:
     """What a loop is over: a list that is written there, or the default of a parameter."""
     match loop[1]:
+        case {"Ref": "Actions"}:
+            return every_action()
         case {"Ref": str(parameter)}:
             return str(written()["Parameters"][parameter]["Default"]).split(",")
         case list(names):

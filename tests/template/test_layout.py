@@ -175,7 +175,7 @@ def test_a_queue_stands_with_the_function_that_receives_from_it() -> None:
 def test_the_whole_is_short() -> None:
     """What a team adds has lines of its own."""
     added = sum(map(is_added, functions()))
-    assert len(TEMPLATE.read_text().splitlines()) <= 3_475 + 60 * added
+    assert len(TEMPLATE.read_text().splitlines()) <= 3_525 + 60 * added
 
 
 @each_function
@@ -209,7 +209,7 @@ def test_all_else_is_short(feature: str) -> None:
     """An alarm on a function or on a metric of ours, a subscription, the policy of a queue."""
     for block in blocks(feature):
         if not block.of_a_queue and block.kind not in FUNCTION | ROUTE:
-            assert cost([block]) <= (12 if feature in OF_LOOPS else 8)
+            assert cost([block]) <= (12 if feature in OF_LOOPS else 9)
 
 
 def test_the_stack_stays_below_the_limit_of_cloudformation() -> None:

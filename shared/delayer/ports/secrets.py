@@ -1,6 +1,8 @@
 """Where the values of connections lie. The owner comes from the caller or the message, never from input."""
 
-from typing import Protocol
+from typing import Final, Protocol
+
+TOKEN_KEY: Final = "token-key"  # of the owner delayer:system: the secret behind the tokens of all connections
 
 
 class WritesSecrets(Protocol):

@@ -23,7 +23,7 @@ def rings(broken: Any) -> set[str]:
 
 @of_each(sorted(BREAKS))
 def test_each_entry_of_the_runbook_rings(entry: str) -> None:
-    """Within the hour, by an alarm of the default."""
+    """Within the hour, by an alarm of the default. It takes seconds: each alarm is evaluated for each minute."""
     found = rings(BREAKS[entry])
     assert found
     own = {name for name in ESSENTIAL if entry_of(name) == entry}
@@ -40,7 +40,10 @@ def test_every_entry_is_broken_once_or_has_a_reason() -> None:
 
 @of_each(sorted(ALARMS))
 def test_nothing_rings_in_the_first_hours_of_a_stack_that_is_well(alarm: str) -> None:
-    """Whenever the alarm was created: the metrics of queues come after a quarter of an hour, the far canary after 17."""
+    """Whenever the alarm was created: the metrics of queues come after a quarter of an hour, the far canary after 17.
+
+    It takes seconds: each of ninety alarms is evaluated for each minute.
+    """
     for born in (-BORN, 0, BORN):
         assert told(ALARMS[alarm], states(ALARMS[alarm], Metrics(WELL), born, HOURS)) == []
 
