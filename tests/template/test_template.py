@@ -10,7 +10,7 @@ from ministack.core.responses import request_scope
 from ministack.services.cloudformation import engine
 
 from delayer.aws.messaging.queue import BATCH_BYTES
-from delayer.aws.runtime.clients import OF_SUSPECTS
+from delayer.aws.runtime.clients import LONGEST_RUN
 from delayer.aws.runtime.deadline import MOST_MARGIN
 from delayer.core.actions.built_in import built_in
 from delayer.core.firing.relaying import MAX_HOLD
@@ -593,7 +593,7 @@ def test_a_suspect_is_handed_to_the_function_of_its_queue() -> None:
         assert variables(consumed()[queue])["SUSPECTS_QUEUE"] == {"Fn::GetAtt": "SuspectsQueue.QueueName"}
     dispatcher = FUNCTIONS["suspects-dispatcher"]
     longest = max(FUNCTIONS[consumed()[queue]]["Timeout"] for queue in HOLDING)
-    assert longest < OF_SUSPECTS.read_timeout < dispatcher["Timeout"] - MOST_MARGIN
+    assert longest < LONGEST_RUN < dispatcher["Timeout"] - MOST_MARGIN
     assert dispatcher["Timeout"] < QUEUES["SuspectsQueue"]["VisibilityTimeout"], "a second copy would begin meanwhile"
 
 
@@ -901,7 +901,9 @@ def test_parameters_are_used_and_grouped() -> None:
     grouped = [parameter for group in groups for parameter in group["Parameters"]]
     assert sorted(grouped) == sorted(expanded()["Parameters"]), "each stands once in the ParameterGroups"
     for parameter in grouped:
-        is_used = re.search(rf"!Ref {parameter}\b|Setting: {parameter}\b|DefaultValue: {parameter}\b|\$\{{{parameter}\}}", text)
+        is_used = re.search(
+            rf"!Ref {parameter}\b|Setting: {parameter}\b|DefaultValue: {parameter}\b|\$\{{{parameter}\}}", text
+        )
         assert is_used, f"nothing uses the parameter {parameter}"
 
 

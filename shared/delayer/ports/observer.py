@@ -57,7 +57,7 @@ NEEDS_SOMEBODY: Final[frozenset[Metric]] = frozenset(
     {"DeadLettered", "NotBroughtBack", "SeriesFailed", "TimeRefused", "Unannounced", "Unexpected"}
 )
 TOO_LONG: Final[dict[Metric, Millis]] = {"UndecidedAge": 15 * MINUTE}  # so is a measure that is as high
-# Lines of the way of each schedule, and of each tick: a trace, with LogLevel=DEBUG. What is left says how it ended (ADR 0178).
+# Lines of the way of each schedule, and of each tick: a trace, with LogLevel=DEBUG (ADR 0178).
 TRACED: Final = frozenset(
     {
         "accepted",
@@ -75,7 +75,7 @@ TRACED: Final = frozenset(
         "swept",
     }
 )
-# No alarm and no widget shows these. A metric is paid for by the month in which it is written, and each value is a line.
+# No alarm and no widget shows these. A metric is paid for by the month in which it is written; each value is a line.
 WRITTEN_WITH_ALL: Final[frozenset[Metric]] = frozenset(
     {"Announced", "Asked", "Claimed", "Delivered", "Enqueued", "Journaled", "Swept"}
 )

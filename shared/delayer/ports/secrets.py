@@ -2,7 +2,8 @@
 
 from typing import Final, Protocol
 
-TOKEN_KEY: Final = "token-key"  # of the owner delayer:system: the secret behind the tokens of all connections
+# Of the owner delayer:system: the secret behind the tokens of all connections.
+TOKEN_KEY: Final = "token-key"  # noqa: S105 - its name
 
 
 class WritesSecrets(Protocol):

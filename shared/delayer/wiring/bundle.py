@@ -9,6 +9,7 @@ from delayer.core.schedule.instants import Millis
 from delayer.ports.actions import Actions as ActionRows
 from delayer.ports.clock import Background, Clock, Meeting, Parallel
 from delayer.ports.connections import Connections
+from delayer.ports.consumers import Consumers
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
 from delayer.ports.flow import Blocks
@@ -29,7 +30,6 @@ from delayer.ports.secrets import Secrets
 from delayer.ports.series import SeriesTable
 from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
 from delayer.ports.signing import SigningRows
-from delayer.ports.consumers import Consumers
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.tokens import Seal, TokenRows
 from delayer.ports.topic import Topic

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from delayer.aws.flow.lines import DynamoLines
     from delayer.aws.lanes.records import DynamoRecords
     from delayer.aws.lanes.waiting_table import DynamoWaitingTable
+    from delayer.aws.messaging.consumers import LambdaConsumers
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
     from delayer.aws.messaging.function import LambdaFunction
-    from delayer.aws.messaging.consumers import LambdaConsumers
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic

@@ -61,7 +61,8 @@ def test_a_million_costs_what_the_table_says(page: Page, bursts: int, column: in
 
 
 def test_without_lifecycle_the_firing_is_left(page: Page) -> None:
-    [bursts, trickle] = re.findall(r"^\| \*\*without events and journal\*\* \| \*\*\$([\d.]+)\*\* \| \*\*\$([\d.]+)", TEXT, re.M)[0]
+    line = r"^\| \*\*without events and journal\*\* \| \*\*\$([\d.]+)\*\* \| \*\*\$([\d.]+)"
+    [bursts, trickle] = re.findall(line, TEXT, re.MULTILINE)[0]
     assert abs(bill(page, lifecycle="off")["million"] - float(bursts)) < 0.03
     assert abs(bill(page, lifecycle="off", bursts=0)["million"] - float(trickle)) < 0.03
 

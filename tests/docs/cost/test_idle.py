@@ -51,7 +51,8 @@ def is_bounded(mapping: dict[str, Any]) -> bool:
     """With Scale=small. Without the bound Lambda may scale down to two (AWS, *Configuring scaling behavior*)."""
     scaling = mapping.get("ScalingConfig", {})
     scaling = scaling["Fn::If"][2] if "Fn::If" in scaling else scaling
-    return scaling.get("MaximumConcurrency", {"Ref": "AWS::NoValue"}) != {"Ref": "AWS::NoValue"}
+    none = {"Ref": "AWS::NoValue"}
+    return bool(scaling.get("MaximumConcurrency", none) != none)
 
 
 def metrics_of(alarm: dict[str, Any]) -> int:
@@ -201,7 +202,9 @@ BESIDE = ("logs:", "ledger rows", "fair queues", "journal:")
 def cells(heading: str) -> list[list[str]]:
     """Each row of the table below a heading."""
     section = re.split(r"^#+ ", PAGE.split(f"# {heading}\n")[1], flags=re.MULTILINE)[0]
-    return [[one.strip() for one in row.strip("|").split("|")] for row in re.findall(r"^\|.+\|$", section, re.MULTILINE)]
+    return [
+        [one.strip() for one in row.strip("|").split("|")] for row in re.findall(r"^\|.+\|$", section, re.MULTILINE)
+    ]
 
 
 def test_the_canary() -> None:

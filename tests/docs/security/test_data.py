@@ -105,7 +105,9 @@ def test_what_is_deleted_with_the_stack() -> None:
 
 def test_the_days_of_the_journal() -> None:
     small, large = (written()["Mappings"]["Scales"][scale]["JournalDays"] for scale in ("small", "large"))
-    assert f"`JournalDays` ({small} with `Scale=small`, {large} with `large`) after" in rows("Tables")["`JournalTable`"][1]
+    assert (
+        f"`JournalDays` ({small} with `Scale=small`, {large} with `large`) after" in rows("Tables")["`JournalTable`"][1]
+    )
 
 
 def test_what_the_functions_hold() -> None:

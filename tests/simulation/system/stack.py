@@ -189,12 +189,10 @@ class StackConsumers:
         if stack.chance.surprise("suspect throttled", stack.weather.throttled):
             raise Unavailable("Lambda throttles")
         about = [schedule_id] if (schedule_id := body_of(message.body).id) else []
-        outcome = stack.kernel.call(
-            lambda done: stack.start(name, lambda: stack.guarded(name)([message]), done, about)
-        )
+        outcome = stack.kernel.call(lambda done: stack.start(name, lambda: stack.guarded(name)([message]), done, about))
         if isinstance(outcome, BaseException):
             raise Died(str(outcome)) from outcome
-        return outcome == []
+        return not outcome
 
 
 @frozen
@@ -478,7 +476,7 @@ class Stack(World):
         return StackConsumer(self)
 
     @property
-    def handlers(self) -> "StackConsumers":  # type: ignore[override] # another fake of the same port
+    def handlers(self) -> "StackConsumers":
         return StackConsumers(self)
 
     # ------------------------------------------------------------ running a function

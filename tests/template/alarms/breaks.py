@@ -1,7 +1,8 @@
-"""Each entry of the runbook as the metrics that this break produces, and those that ring for no promise, with the reason.
+"""Each entry of the runbook as the metrics that this break produces; and those that ring for no promise, and why.
 
-A well stack is one with little to do: what it writes is in `WELL`. A break replaces some of that, from a minute on. For the
-queues it is calculated from what SQS counts: a message that nobody receives grows old, one that comes back stays in flight.
+A well stack is one with little to do: what it writes is in `WELL`. A break replaces some of that, from a minute on. For
+the queues it is calculated from what SQS counts: a message that nobody receives grows old, one that comes back stays in
+flight.
 """
 
 from collections.abc import Mapping

@@ -1,14 +1,15 @@
 """How CloudWatch evaluates an alarm of the template, minute by minute, as its pages say.
 
 A new alarm has the state INSUFFICIENT_DATA. It is evaluated each minute; actions are for a change of the state only.
-Data that are missing in some of the periods are taken as TreatMissingData says; with `missing`, the alarm decides by what
-there is, and has no data if there is none at all in the periods and a few before them.
+Data that are missing in some of the periods are taken as TreatMissingData says; with `missing`, the alarm decides by
+what there is, and has no data if there is none at all in the periods and a few before them.
 """
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, Final
 
 from attrs import field, frozen
@@ -80,7 +81,7 @@ def states(alarm: Mapping[str, Any], metrics: Metrics, born: int, until: int) ->
 def told(alarm: Mapping[str, Any], changes: Sequence[str]) -> list[str]:
     """The states of which the topic is told, but for those in which all is well."""
     actions = {ALARM: "AlarmActions", NO_DATA: "InsufficientDataActions"}
-    pairs = zip(changes, changes[1:], strict=False)
+    pairs = pairwise(changes)
     return [now for before, now in pairs if now != before and now in actions and alarm.get(actions[now])]
 
 
@@ -150,6 +151,6 @@ def calculated(expression: str, parts: Mapping[str, float | None]) -> float | No
     text = re.sub(r"FILL\((\w+), ", r"FILL('\1', ", expression)
     text = re.sub(r"IF\((.+?), (.+), (.+)\)", r"((\2) if (\1) else (\3))", text)
     try:
-        return float(eval(text, {"__builtins__": {}}, Given(FILL=filled)))  # noqa: S307 - of our own template
+        return float(eval(text, {"__builtins__": {}}, Given(FILL=filled)))
     except _Missing:
         return None

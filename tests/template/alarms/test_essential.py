@@ -1,4 +1,4 @@
-"""The few alarms that a stack has by default ring for every promise, and nothing rings in its first hours (ADR 0176)."""
+"""The few alarms of the default ring for every promise, and nothing rings in the first hours (ADR 0176)."""
 
 from typing import Any, Final
 
@@ -124,6 +124,9 @@ def test_a_new_alarm_without_data_has_not_changed() -> None:
 
 
 def test_what_is_calculated() -> None:
-    assert calculated("IF(received > 0, (received - FILL(deleted, 0)) / received, 0)", {"received": 4, "deleted": None}) == 1
+    assert (
+        calculated("IF(received > 0, (received - FILL(deleted, 0)) / received, 0)", {"received": 4, "deleted": None})
+        == 1
+    )
     assert calculated("full + empty", {"full": None, "empty": 3}) is None
     assert calculated("IF(fired >= 20, p99, p50 / 10)", {"fired": 3, "p99": 1.0, "p50": 50}) == 5

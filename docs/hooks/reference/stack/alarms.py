@@ -40,7 +40,8 @@ CONDITIONS = {
     "HasAlarms": "- With [`Alarms`](docs:reference/parameters.md#alarms) `essential` or `all`.",
     "HasAllAlarms": "- Only with [`Alarms`](docs:reference/parameters.md#alarms) `all`.",
     "HasAllAlarmsOfEvents": "- Only with [`Alarms`](docs:reference/parameters.md#alarms) `all`, and with events.",
-    "HasCanaryAlarms": "- With [`Alarms`](docs:reference/parameters.md#alarms) `essential` or `all`, if [`Canary`](docs:reference/parameters.md#canary) is `on`.",
+    "HasCanaryAlarms": "- With [`Alarms`](docs:reference/parameters.md#alarms) `essential` or `all`, if "
+    "[`Canary`](docs:reference/parameters.md#canary) is `on`.",
 }
 
 

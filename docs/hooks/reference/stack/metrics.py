@@ -8,7 +8,14 @@ from docs.hooks.reference.text import ROOT, linked, listed, sentence
 
 PORT = "shared/delayer/ports/observer.py"
 UNITS = {"Count": "Count", "Lateness": "Milliseconds"}
-COUNTING = ("aws/http", "aws/runtime", "core", "targets", "use_cases", "wiring")  # the rooms from which the port is called
+COUNTING = (
+    "aws/http",
+    "aws/runtime",
+    "core",
+    "targets",
+    "use_cases",
+    "wiring",
+)  # the rooms from which the port is called
 
 
 @cache

@@ -94,8 +94,8 @@ class LifecycleRecord:
 def expiry_of(event: Event, keep_for: Millis) -> Millis:
     """When it may be forgotten: an end `keep_for` after it, or after the schedule was due, whichever is later.
 
-    What is not the end may be followed by one, as long as the ledger has the row. The list, the history and PATCH need it
-    until then, and for `keep_for` afterwards.
+    What is not the end may be followed by one, as long as the ledger has the row. The list, the history and PATCH need
+    it until then, and for `keep_for` afterwards.
     """
     over = max(address_of(event.schedule_id).due, event.at) + keep_for
     return over if event.state in ENDS else over + ROW_LIFETIME

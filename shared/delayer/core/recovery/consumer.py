@@ -13,8 +13,8 @@ WORKING: Final = {"DelayerQueue": RELAY, "SeriesQueue": STEPPER}
 def consumer_of(body: str, origin: str, stack: str) -> str:
     """The function, without the name of the stack.
 
-    `origin` is the queue from which SQS has moved the message: `<stack>-<name>-<the first part of the stack's id>`. It is
-    empty if somebody has sent the message here, such as a move from a deleted stack: then the body tells.
+    `origin` is the queue from which SQS has moved the message: `<stack>-<name>-<the first part of the stack's id>`. It
+    is empty if somebody has sent the message here, such as a move from a deleted stack: then the body tells.
     """
     name = origin.removeprefix(f"{stack}-").rpartition("-")[0]
     if name.startswith(EXECUTOR):

@@ -8,9 +8,9 @@ from attrs import Factory, define, evolve, field
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from delayer.core.firing.retrying import MAX_AGE_SECONDS
 from delayer.core.history.events import Event, Original, expiry_of, fold, of_record, of_row, original_in
 from delayer.core.ledger.claim import Claim, decide_claim
-from delayer.core.firing.retrying import MAX_AGE_SECONDS
 from delayer.core.ledger.lifecycle import TRANSITIONS, EventType, State, Transition
 from delayer.core.ledger.outcome import contested, ended, ended_unclaimed, hopped, retried, stopped, taken
 from delayer.core.ledger.row import LedgerChange, LedgerRow, named
