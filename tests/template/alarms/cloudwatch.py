@@ -78,8 +78,8 @@ def states(alarm: Mapping[str, Any], metrics: Metrics, born: int, until: int) ->
     return found
 
 
-def told(alarm: Mapping[str, Any], changes: Sequence[str]) -> list[str]:
-    """The states of which the topic is told, but for those in which all is well."""
+def notified(alarm: Mapping[str, Any], changes: Sequence[str]) -> list[str]:
+    """The states of which the topic is notified, but for those in which all is well."""
     actions = {ALARM: "AlarmActions", NO_DATA: "InsufficientDataActions"}
     pairs = pairwise(changes)
     return [now for before, now in pairs if now != before and now in actions and alarm.get(actions[now])]
