@@ -14,6 +14,7 @@ from samtranslator.translator.transform import transform as apply_serverless
 
 from operate.deploy.expand import without_loops
 from operate.deploy.routes import with_gathered_routes
+from operate.deploy.settled import everything
 
 ROOT = Path(__file__).parents[1]
 TEMPLATE = ROOT / "template.yaml"
@@ -45,8 +46,16 @@ def written() -> dict[str, Any]:
 
 @cache
 def expanded() -> dict[str, Any]:
-    """With its loops expanded, and what a parameter chooses by its default. Each route is still beside its function."""
-    return expanded_with()
+    """With its loops expanded over all actions, and what a parameter chooses by its default.
+
+    Each route is still beside its function.
+    """
+    return expanded_with(**everything(written()))
+
+
+def every_action() -> list[str]:
+    """All that the template has; the default leaves some out."""
+    return everything(written())["Actions"].split(",")
 
 
 def expanded_with(**parameters: str) -> dict[str, Any]:
@@ -72,6 +81,8 @@ def _chosen(value: Any, tables: dict[str, Any], parameters: dict[str, str]) -> A
 def names_of(loop: list[Any]) -> list[str]:
     """What a loop is over: a list that is written there, or the default of a parameter."""
     match loop[1]:
+        case {"Ref": "Actions"}:
+            return every_action()
         case {"Ref": str(parameter)}:
             return str(written()["Parameters"][parameter]["Default"]).split(",")
         case list(names):

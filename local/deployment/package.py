@@ -16,7 +16,7 @@ from local.errors import EmulatorError
 from operate.deploy.errors import TemplateError
 from operate.deploy.expand import expand
 from operate.deploy.reading import read_template
-from operate.deploy.settled import names_of_settled
+from operate.deploy.settled import everything, names_of_settled
 
 CODE_PROPERTIES = {"AWS::Serverless::Function": "CodeUri", "AWS::Serverless::LayerVersion": "ContentUri"}
 # The earliest time that a zip archive can hold; a real one would make each archive differ.
@@ -37,11 +37,12 @@ class Package:
 def package(template_file: Path, bucket: str, parameters: Mapping[str, str] | None = None) -> Package:
     """The template as `make deploy` expands it, with each local code folder replaced by an object of this bucket.
 
+    It has all actions that there are, unless the parameters say otherwise: none costs anything here.
     Errors: EmulatorError if the template cannot be read, a value for it is wrong, or a folder does not exist.
     """
     try:
         written = read_template(template_file)
-        template = without_metric_math(expand(written, parameters or {}))
+        template = without_metric_math(expand(written, {**everything(written), **(parameters or {})}))
     except TemplateError as error:
         raise EmulatorError(str(error)) from error
     archives: dict[str, bytes] = {}

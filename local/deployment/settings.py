@@ -6,7 +6,9 @@ PARAMETERS_ON_ONE_MACHINE = {
     "AllowPrivateTargets": "true",
     "PrivateTargetsAccount": "000000000000",  # ministack's; AWS has no account with this id
     "ApiAuthorization": "NONE",
-    "Alarms": "all",  # they cost nothing here, and the doctor reads them
+    # None of these costs anything here. The doctor reads the alarms, and people the lines.
+    "Alarms": "all",
+    "LogLevel": "DEBUG",
     # Each is a process here, and all share the processors: more of them at a time would be no faster.
     "RelayConcurrency": "10",
     "ExecutorConcurrency": "10",

@@ -23,7 +23,7 @@ class Kind:
 
     word: str  # the folder of one is functions/<word>-<name>
     loop: str  # in template.yaml; its list has the names of them all, if no parameter has them
-    parameter: str = ""  # whose default has the names of them all
+    parameter: str = ""  # whose rule has the names of them all, and whose default those of most stacks
     example: str  # of a name
     last: tuple[str, ...] = ()  # names that are Delayer's own; they stand at the end of the list
     imported: tuple[str, ...] = ()  # what its author imports, and its class must not hide; empty: it has no class

@@ -31,6 +31,17 @@ def settled(template: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, 
     return values
 
 
+def everything(template: Mapping[str, Any]) -> dict[str, str]:
+    """Each of them with all that its rule knows: the default may leave some out."""
+    found = {}
+    for rule in template.get("Rules", {}).values():
+        for assertion in rule["Assertions"]:
+            match assertion["Assert"]:
+                case {"Fn::EachMemberIn": [{"Ref": str(name)}, [*items]]}:
+                    found[name] = ",".join(items)
+    return {name: found[name] for name in names_of_settled(template) if name in found}
+
+
 def names_of_settled(template: Mapping[str, Any]) -> list[str]:
     """The parameters to which the lists of loops refer, each once."""
     collections = [loop[1] for section in SECTIONS for loop in _loops(template.get(section, {}))]

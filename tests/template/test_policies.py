@@ -64,7 +64,7 @@ ROLES: Final[set[Permission]] = {("TargetRoleArns", "sts:AssumeRole")}
 TARGETS: Final[dict[str, set[Permission]]] = {
     "canary": set(),
     "http-request": {("RegistryTable", f"dynamodb:{call}") for call in ("GetItem", "PutItem")}
-    | {(secret, "secretsmanager:GetSecretValue") for secret in ("ConnectionKey", VALUES)},
+    | {(secret, "secretsmanager:GetSecretValue") for secret in (VALUES,)},
     "sqs-send": {("SqsTargetNamePattern", "sqs:SendMessage")}
     | {("SqsTargetKeyArns", action) for action in ("kms:GenerateDataKey", "kms:Decrypt")}
     | ROLES,
@@ -142,7 +142,12 @@ def of_port(port: Port) -> set[Permission]:
         return {(name, "lambda:InvokeFunction") for name in ("DelayerRelay", "SeriesStepper", "Executor*")}
     assert port.held in ADAPTERS | LOCAL, f"what does {port.held} ask of AWS? A target belongs to TARGETS or LOCAL"
     calls = [call for method in port.methods for call in CALLS.get((port.held, method), ())]
-    return {(port.resources[field], action) for action, field in calls}
+    return {(of_connections(port.resources[field]), action) for action, field in calls}
+
+
+def of_connections(resource: str) -> str:
+    """One of the secrets whose names begin so stands for them all."""
+    return VALUES if resource.startswith(f"{VALUES}/") else resource
 
 
 def of_store(method: str) -> str:
@@ -438,7 +443,7 @@ def read_at_attempts(function: str) -> set[str]:
     files = [path for path in paths if path.exists()]  # not of a folder
     own = sorted((ROOT / "functions" / function).rglob("*.py"))
     text = "\n".join(path.read_text() for path in [*files, *own])
-    connected = {"REGISTRY_TABLE", "STACK", "SETTING"} if "ConnectedTarget(" in text else set()
+    connected = {"REGISTRY_TABLE", "STACK"} if "ConnectedTarget(" in text else set()
     return connected | {*re.findall(r"setting\([\"'](\w+)[\"']\)", text), *re.findall(r"\"(\w*TARGET_REGIONS)\"", text)}
 
 

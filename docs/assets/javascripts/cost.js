@@ -10,7 +10,8 @@
   const KB = 1024;
   const GB_MEMORY = { small: 0.25, executor: 0.375 };
   const ENVELOPE = 600; // bytes of a record beside its payload: id, owner, action, times
-  const SHIPPED = 7; // actions, that of the canary not counted
+  const DEFAULT = 3; // actions, that of the canary not counted
+  const SHIPPED = 7;
 
   const number = (text) => Number(text.replace(/[$,*]/g, ""));
   const text = (cell) => cell.textContent.trim();
@@ -57,11 +58,13 @@
     const price = prices();
     const firing = table("a-million-schedules");
     const journal = table("the-journal");
+    const beside = table("what-comes-with-it");
     const between = (bursts, trickle) => load.bursts * bursts + (1 - load.bursts) * trickle;
     const of = (rows, beginning) => {
       const cells = row(rows, beginning);
       return between(number(cells[1]), number(cells[3]));
     };
+    const kept = (beginning) => between(...row(beside, beginning).slice(1).map(number));
     const size = load.payload + ENVELOPE;
     const record = Math.ceil(size / KB);
     const message = Math.ceil(size / (64 * KB));
@@ -79,6 +82,7 @@
         of(firing, "invocations of enqueuer") * price.invocation +
         between(0.004 + 0.01, 0.04 + 0.1) * GB_MEMORY.small * price.second +
         between(0.1, 1) * attempt,
+      "logs, ledger rows and fair queues": kept("together"),
       retries: load.retries * (2.15 + attempt),
       "lifecycle events":
         of(journal, "stream-lifecycle") * price.invocation +
@@ -88,13 +92,14 @@
         of(journal, "lifecycle-journal") * price.invocation +
         (of(journal, "writes: the definition") + record - 1) * price.write,
     };
+    lines["the journal"] += kept("journal");
     if (!load.retries) delete lines.retries;
     if (load.lifecycle === "off") delete lines["lifecycle events"];
     if (load.lifecycle !== "journal") delete lines["the journal"];
 
     const month = Object.entries(lines).map(([name, dollars]) => [name, (dollars * load.schedules) / 1e6]);
     const stack = idle();
-    const saved = (SHIPPED - load.actions) * stack.executor;
+    const saved = (DEFAULT - load.actions) * stack.executor;
     month.push(["the stack, when nothing is scheduled", stack.fires + stack.watches - saved]);
     // Those of the relay, of http-request, and two of each other executor; that of the canary is one more.
     if (load.scale === "large") month.push(["pollers that are ready", (30 + 40 + 2 * load.actions) * stack.poller]);
@@ -126,7 +131,7 @@
       none: "no name, group or key", group: "a group or an idempotency key", name: "a name" } },
     { name: "lifecycle", label: "Lifecycle", value: "journal", options: {
       journal: "journal: events and histories", events: "events", off: "off" } },
-    { name: "actions", label: "Actions in the stack, that of the canary not counted", value: SHIPPED, min: 2, max: SHIPPED },
+    { name: "actions", label: "Actions in the stack, that of the canary not counted", value: DEFAULT, min: 1, max: SHIPPED },
     { name: "scale", label: "Scale", value: "small", options: { small: "small", large: "large" } },
   ];
 

@@ -58,15 +58,35 @@ NEEDS_SOMEBODY: Final[frozenset[Metric]] = frozenset(
     {"DeadLettered", "NotBroughtBack", "NotHandled", "SeriesFailed", "TimeRefused", "Unannounced", "Unexpected"}
 )
 TOO_LONG: Final[dict[Metric, Millis]] = {"UndecidedAge": 15 * MINUTE}  # so is a measure that is as high
-# The canary and the sweep count in these though nothing is scheduled. Each metric is paid for by the month.
-WRITTEN_WHEN_IDLE: Final[frozenset[Metric]] = frozenset({"Claimed", "Enqueued", "Swept"})
+# Lines of the way of each schedule, and of each tick: a trace, with LogLevel=DEBUG (ADR 0162).
+TRACED: Final = frozenset(
+    {
+        "accepted",
+        "bucket swept",
+        "canary",
+        "claimed",
+        "decided",
+        "delivered",
+        "enqueued",
+        "looked after series",
+        "no step: it is not current",
+        "not yet, sent again",
+        "nothing was ever scheduled",
+        "stepped",
+        "swept",
+    }
+)
+# No alarm and no widget shows these. A metric is paid for by the month in which it is written; each value is a line.
+WRITTEN_WITH_ALL: Final[frozenset[Metric]] = frozenset(
+    {"Announced", "Asked", "Claimed", "Delivered", "Enqueued", "Journaled", "Swept"}
+)
 
 
 class Observer(Protocol):
     """What an operator sees."""
 
     def note(self, event: str, schedule_id: str = "", **facts: object) -> None:
-        """One structured log line."""
+        """One structured log line; one of a trace, if `event` is in TRACED."""
         ...
 
     def warn(self, event: str, schedule_id: str = "", **facts: object) -> None:

@@ -1,6 +1,9 @@
 """Where the values of connections lie. The owner comes from the caller or the message, never from input."""
 
-from typing import Protocol
+from typing import Final, Protocol
+
+# Of the owner delayer:system: the secret behind the tokens of all connections.
+TOKEN_KEY: Final = "token-key"  # noqa: S105 - its name
 
 
 class WritesSecrets(Protocol):

@@ -34,6 +34,7 @@ def put_connection(ports: "Bundle") -> "PutConnection":
     """PUT."""
     from delayer.use_cases.connections.put import PutConnection
 
+    randomness = ports.randomness
     return PutConnection(
         clock=ports.clock,
         connections=ports.connections,
@@ -42,6 +43,7 @@ def put_connection(ports: "Bundle") -> "PutConnection":
         reach=reach(ports),
         observer=ports.observer,
         new_id=ports.new_series_id,
+        new_key=lambda: randomness(32).hex(),
     )
 
 

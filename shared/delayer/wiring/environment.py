@@ -405,8 +405,12 @@ class Environment:
     @cached_property
     def seal(self) -> "AesGcm":
         from delayer.aws.connections.sealing import AesGcm
+        from delayer.aws.connections.secrets import secret_name
+        from delayer.core.schedule.schedule import SYSTEM_OWNER
+        from delayer.ports.secrets import TOKEN_KEY
 
-        return AesGcm(secretsmanager=client("secretsmanager"), key=setting("SETTING"))
+        key = secret_name(f"{setting('STACK')}/connections", SYSTEM_OWNER, TOKEN_KEY)
+        return AesGcm(secretsmanager=client("secretsmanager"), key=key)
 
     # ------------------------------------------------------------ queues, the topic, the store
 

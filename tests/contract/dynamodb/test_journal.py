@@ -27,6 +27,7 @@ from delayer.core.history.events import Event, Original, expiry_of
 from delayer.core.history.whole import whole
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule.margins import ROW_LIFETIME
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import RANDOM_BYTES
 from delayer.core.series.occurrence import Occurrence
@@ -470,11 +471,11 @@ def expiry(journal: Journal, event: Event) -> Millis:
 @pytest.mark.parametrize(
     ("event", "counted_from"),
     [
-        (an_event(at=NOW - HOUR), NOW),
-        (an_event(at=NOW + HOUR), NOW + HOUR),
-        (scheduled(a_schedule(NOW + 400 * DAY)), NOW + 400 * DAY),
+        (an_event(type=EventType.CANCELLED, state=State.CANCELLED, at=NOW - HOUR), NOW),
+        (an_event(type=EventType.EXECUTED, state=State.EXECUTED, at=NOW + HOUR), NOW + HOUR),
+        (scheduled(a_schedule(NOW + 400 * DAY)), NOW + 400 * DAY + ROW_LIFETIME),
     ],
-    ids=["before it is due", "after it was due", "far ahead"],
+    ids=["before it is due", "after it was due", "far ahead, and it may go on for as long as its row"],
 )
 def test_an_event_expires_so_long_after_it_is_over(journal: Journal, event: Event, counted_from: Millis) -> None:
     store(journal, event)
@@ -570,7 +571,7 @@ def test_all_that_is_stored_expires(dynamodb: Any) -> None:
     store(journal, scheduled(a_schedule(payload=json.dumps("x" * MAX_BEGINNING))))
     found = dynamodb.scan(TableName=journal.table)["Items"]
     assert sorted(item["list"]["S"] for item in found) == [f"owner#{OWNER}", f"schedule#{an_id()}"]
-    assert {item["expiresAt"]["N"] for item in found} == {str((NOW + KEEP_FOR) // SECOND)}
+    assert {item["expiresAt"]["N"] for item in found} == {str((NOW + ROW_LIFETIME + KEEP_FOR) // SECOND)}
 
 
 @pytest.mark.parametrize(

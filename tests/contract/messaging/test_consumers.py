@@ -40,7 +40,7 @@ def test_what_it_reports_comes_again() -> None:
     assert not consumers(Answering({"batchItemFailures": [{"itemIdentifier": "m"}]})).handle("delayer-relay", MESSAGE)
 
 
-def test_a_function_that_dies_or_hangs_is_told_from_one_that_cannot_be_asked() -> None:
+def test_a_function_that_dies_or_hangs_is_another_thing_than_one_that_cannot_be_asked() -> None:
     with pytest.raises(Died, match="Timedout"):
         consumers(Answering({"errorType": "Sandbox.Timedout"}, FunctionError="Unhandled")).handle("f", MESSAGE)
     with pytest.raises(Died, match="no answer in time"):

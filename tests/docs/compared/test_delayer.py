@@ -43,7 +43,9 @@ def test_the_limits() -> None:
 
 def test_the_cancel_and_the_history() -> None:
     assert f"the last {PARAMETERS['HandoverLead']['Default']} ms" in DELAYER["cancel"]
-    assert f"for {PARAMETERS['JournalDays']['Default']} days by default" in DELAYER["history"]
+    days = written()["Mappings"]["Scales"]["small"]["JournalDays"]
+    assert PARAMETERS["JournalDays"]["Default"] == 0, "as the scale says"
+    assert f"for {days} days after the end by default" in DELAYER["history"]
 
 
 def test_the_targets() -> None:

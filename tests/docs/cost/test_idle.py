@@ -2,23 +2,28 @@
 
 import re
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from delayer.ports.observer import Metric
+from delayer.core.schedule.instants import DAY
+from delayer.core.schedule.margins import ROW_LIFETIME
+from delayer.ports.observer import WRITTEN_WITH_ALL
 from tests.cfn import ROOT, events, expanded, functions, resources, written
 from tests.template.added import SHIPPED, is_added
 
 PAGE = (ROOT / "docs/decide/cost.md").read_text()
 MONTH = 30 * 86_400  # seconds
-POLLERS, WAIT = 5, 20  # of Lambda for each queue; seconds of a poll without messages
-ALARM, METRIC, SECRET = Decimal("0.10"), Decimal("0.30"), Decimal("0.40")  # a month
+WAIT = 20  # seconds of a poll without messages
+BOUNDED, FREE = 5, 2  # pollers of Lambda for a queue, if the mapping has MaximumConcurrency, and if it has none
+ALARM, METRIC = Decimal("0.10"), Decimal("0.30")  # a month
 GB_SECOND = Decimal("13.33")
-OWN = [name for name in functions() if not is_added(name)]
-EXECUTORS = [name for name in OWN if name.startswith("executor-") and name != "executor-canary"]
-SUBSCRIBERS = [name for name in OWN if name.startswith("subscriber-")]
-POLICIES = [name for name in OWN if name.startswith("policy-")]
+DEFAULT = str(written()["Parameters"]["Actions"]["Default"]).split(",")
+IN_USE = [name for name in functions() if not name.startswith("executor-") or name[9:] in DEFAULT]
+EXECUTORS = [name for name in IN_USE if name.startswith("executor-") and name != "executor-canary"]
+SUBSCRIBERS = [name for name in IN_USE if name.startswith("subscriber-") and not is_added(name)]
+POLICIES = [name for name in IN_USE if name.startswith("policy-") and not is_added(name)]
+OF_PATH = [name for name in IN_USE if not name.startswith(("executor-", "subscriber-", "policy-"))]
 
 
 def rows(heading: str) -> dict[str, tuple[str, Decimal]]:
@@ -32,13 +37,22 @@ def rounded(dollars: Decimal) -> Decimal:
     return dollars.quantize(Decimal("0.01"), ROUND_HALF_UP)
 
 
-def polling(queues: int) -> Decimal:
+def polling(pollers: int) -> Decimal:
     [price] = re.findall(r"^\| SQS request \(64 KB\) \| ([\d.]+) \|", PAGE, re.MULTILINE)
-    return Decimal(queues * POLLERS * MONTH // WAIT) * Decimal(price) / 1_000_000
+    return Decimal(pollers * MONTH // WAIT) * Decimal(price) / 1_000_000
 
 
-def queues_of(function: str) -> int:
-    return len([1 for reader, _ in events("SQS") if reader == function])
+def pollers_of(*names: str) -> list[int]:
+    """How many poll each queue of these functions."""
+    return [BOUNDED if is_bounded(event) else FREE for reader, event in events("SQS") if reader in names]
+
+
+def is_bounded(mapping: dict[str, Any]) -> bool:
+    """With Scale=small. Without the bound Lambda may scale down to two (AWS, *Configuring scaling behavior*)."""
+    scaling = mapping.get("ScalingConfig", {})
+    scaling = scaling["Fn::If"][2] if "Fn::If" in scaling else scaling
+    none = {"Ref": "AWS::NoValue"}
+    return bool(scaling.get("MaximumConcurrency", none) != none)
 
 
 def metrics_of(alarm: dict[str, Any]) -> int:
@@ -46,26 +60,31 @@ def metrics_of(alarm: dict[str, Any]) -> int:
     return sum("MetricStat" in one for one in alarm["Metrics"]) if "Metrics" in alarm else 1
 
 
-def alarms(names: str) -> int:
-    """The metrics of all alarms with such a name."""
-    found = [alarm for name, alarm in resources("AWS::CloudWatch::Alarm").items() if re.fullmatch(names, name)]
+def alarms(names: str, conditions: tuple[str, ...] = ("HasAlarms", "HasCanaryAlarms")) -> int:
+    """The metrics of all alarms with such a name that a stack has by default."""
+    every = expanded()["Resources"]
+    found = [
+        alarm
+        for name, alarm in resources("AWS::CloudWatch::Alarm").items()
+        if re.fullmatch(names, name) and every[name]["Condition"] in conditions
+    ]
     return sum(map(metrics_of, found))
 
 
-def alarms_of(function: str) -> int:
-    """Those that a loop makes for a function."""
-    kind, _, name = function.partition("-")
-    return alarms(rf"{kind.capitalize()}{name.replace('-', '')}(Queue|Suspects|Behind)\w*")
+def alarms_of(*names: str) -> int:
+    """Those that the loop makes for executors."""
+    return sum(alarms(rf"{name.capitalize().replace('-', '')}Queue\w*") for name in names)
 
 
 def test_an_executor() -> None:
     found = rows("An executor")
-    assert {queues_of(name) for name in EXECUTORS} == {2}
-    assert {alarms_of(name) for name in EXECUTORS} == {8}
-    assert found["long polling of its queue and its queue of suspects"][1] == rounded(polling(2))
-    assert found["its five alarms, which have eight metrics"] == ("8", 8 * ALARM)
-    assert found["**an executor**"][1] == rounded(polling(2) + 8 * ALARM)
-    assert f"= {POLLERS * MONTH // WAIT:,} requests" in PAGE
+    assert {tuple(pollers_of(name)) for name in EXECUTORS if name != "executor-remote"} == {(BOUNDED,)}
+    assert pollers_of("executor-remote") == [FREE]
+    assert {alarms_of(name) for name in EXECUTORS} == {1}
+    assert found["long polling of its queue, by five pollers"][1] == rounded(polling(BOUNDED))
+    assert found["its alarm"] == ("1", ALARM)
+    assert found["**an executor**"][1] == rounded(polling(BOUNDED) + ALARM)
+    assert f"{MONTH // WAIT:,} requests" in PAGE
 
 
 as_shipped = pytest.mark.skipif(
@@ -76,30 +95,41 @@ as_shipped = pytest.mark.skipif(
 @as_shipped
 def test_an_idle_stack() -> None:
     fires, watches = tables()
-    of_path = sum(queues_of(name) for name in OWN if not name.startswith(("executor-", "subscriber-", "policy-")))
-    assert of_path == 7
-    assert fires["long polling of seven queues by Lambda"][1] == rounded(polling(7))
-    secrets = len(resources("AWS::SecretsManager::Secret"))
-    [row] = [row for name, row in fires.items() if name.startswith("the secret behind")]
-    assert row == (str(secrets), secrets * SECRET)
-    own = [*EXECUTORS, *SUBSCRIBERS, *POLICIES]
-    for what, names in (("executors", EXECUTORS), ("subscribers", SUBSCRIBERS), ("policies", POLICIES)):
-        [(count, cost)] = [row for name, row in fires.items() if name.startswith(f"long polling for {what}")]
-        assert (count, cost) == (str(len(names)), rounded(polling(sum(map(queues_of, names)))))
-        [(count, cost)] = [row for name, row in watches.items() if name.startswith(f"alarms of {what}")]
-        assert (count, cost) == (str(len(names)), sum(map(alarms_of, names)) * ALARM)
-    added = [name for name in functions() if is_added(name)]
-    others = alarms(r"\w+") - sum(alarms_of(name) for name in [*own, *added]) - of_canary()
+    of_path = pollers_of(*OF_PATH)
+    of_five, of_two = (sum(one for one in of_path if one == number) for number in (BOUNDED, FREE))
+    for begins, pollers in (
+        ("long polling of the delayer queue", of_five),
+        ("long polling of the queues of the sweep", of_two),
+        ("long polling for executors", sum(pollers_of(*EXECUTORS))),
+        ("long polling for subscribers", sum(pollers_of(*SUBSCRIBERS))),
+        ("long polling for policies", sum(pollers_of(*POLICIES))),
+    ):
+        [(_, cost)] = [row for name, row in fires.items() if name.startswith(begins)]
+        assert cost == rounded(polling(pollers)), begins
+    assert resources("AWS::SecretsManager::Secret") == {}
+    assert all("SSESpecification" not in table for table in resources("AWS::DynamoDB::Table").values())
+    [(count, cost)] = [row for name, row in watches.items() if name.startswith("alarms of executors")]
+    assert (count, cost) == (str(len(EXECUTORS)), alarms_of(*EXECUTORS) * ALARM)
+    others = alarms(r"\w+") - sum(alarms_of(name) for name in functions() if name.startswith("executor-")) - 2
     name = "all other alarms; those with an expression count once for each of its metrics"
     assert watches[name] == (str(others), others * ALARM)
-    written_always = re.findall(r"`(\w+)`", PAGE.split("of the 35 there are, ")[1].split(" are written by")[0])
-    assert len([name for name in get_args(Metric) if not name.startswith("Canary")]) == 35
-    assert set(written_always) <= set(get_args(Metric))
-    found = watches["custom metrics that are written though nothing is scheduled"]
-    assert found == (str(len(written_always)), len(written_always) * METRIC)
     for table, name in ((fires, "**what fires**"), (watches, "**what watches**")):
         whole = table.pop(name)[1]
         assert whole == sum(cost for _, cost in table.values())
+
+
+def test_what_binds_the_polling() -> None:
+    """The sums of the text, by the mappings of the default."""
+    every = pollers_of(*IN_USE)
+    bounded, free = (sum(one for one in every if one == number) for number in (BOUNDED, FREE))
+    assert bounded // BOUNDED == 7
+    assert f"They cost ${rounded(polling(bounded))}, all others ${rounded(polling(free))}." in PAGE
+
+
+def test_what_an_idle_stack_writes() -> None:
+    """Of the metrics, those of the canary alone: what ticks and canaries count else is written with all alarms."""
+    assert set(WRITTEN_WITH_ALL) >= {"Claimed", "Enqueued", "Swept"}
+    assert PAGE.count("| its two metrics | 2 | $0.60 |") == 1
 
 
 def tables() -> tuple[dict[str, tuple[str, Decimal]], dict[str, tuple[str, Decimal]]]:
@@ -109,23 +139,10 @@ def tables() -> tuple[dict[str, tuple[str, Decimal]], dict[str, tuple[str, Decim
     return dict(found[:end]), dict(found[end:])
 
 
-@as_shipped
-def test_what_fires_with_few_actions() -> None:
-    """Beside `remote`, which each stack has: with one at most six dollars a month, and 30 cents a further queue."""
-    fires, watches = tables()
-    without = fires["**what fires**"][1] - rounded(polling(2 * len(EXECUTORS)))
-    one, two = (without + rounded(polling(2 * executors)) for executors in (2, 3))
-    assert f"**With it and one action** what fires costs ${one}, with it and two actions ${two}." in PAGE
-    watched = watches["**what watches**"][1] - (len(EXECUTORS) - 2) * 8 * ALARM
-    assert f"With `remote` and one action it is ${watched}." in PAGE
-    assert one <= 6
-    assert polling(1) <= Decimal("0.30")
-
-
 @pytest.mark.skipif(not set(functions()) >= SHIPPED, reason="an action that is shipped was taken out: it costs less")
 def test_the_pollers_of_a_large_stack() -> None:
     mappings = expanded()["Mappings"]
-    executors = [name.removeprefix("executor-") for name in OWN if name.startswith("executor-")]
+    executors = DEFAULT
     own = [mappings["Executors"].get(name, {}).get("Pollers", 2) for name in executors]
     pollers = mappings["Scales"]["large"]["RelayPollers"] + sum(own)
     [hourly] = re.findall(r"^\| a provisioned poller, each hour \| ([\d.]+) dollars \|", PAGE, re.MULTILINE)
@@ -151,28 +168,56 @@ def test_lambda_time_follows_the_memory_of_the_template() -> None:
 
 def test_the_sum_with_the_default_configuration_leads() -> None:
     section = PAGE.split("## What a million costs\n")[1].split("\n## ")[0]
-    costs = re.findall(r"^\| (.+?) \| \**\$([\d.]+)\** \| \**\$([\d.]+)\** \|$", section, re.MULTILINE)
-    *parts, (name, bursts, trickle) = costs
-    assert name == "**together**"
-    assert Decimal(bursts) == sum(Decimal(one) for _, one, _ in parts)
-    assert Decimal(trickle) == sum(Decimal(one) for _, _, one in parts)
+    found = re.findall(r"^\| (.+?) \| \**\$([\d.]+)\** \| \**\$([\d.]+)\** \|$", section, re.MULTILINE)
+    costs = {name: (Decimal(bursts), Decimal(trickle)) for name, bursts, trickle in found}
+    whole, fired = costs.pop("**together**"), costs.pop("**without events and journal**")
+    for column in (0, 1):
+        parts = [cost[column] for cost in costs.values()]
+        assert whole[column] == sum(parts)
+        assert fired[column] == sum(parts[:3])
     assert PAGE.index("## What a million costs") < PAGE.index("## A million schedules")
 
 
-def of_canary() -> int:
-    return alarms(r"Canary\w+") + alarms_of("executor-canary")
+def test_what_comes_with_a_million() -> None:
+    """Bytes, days and requests times prices."""
+    costs = {name: row for name, *row in cells("What comes with it")}
+    logs, ledger, fair, journal = (next(costs[one] for one in costs if one.startswith(begin)) for begin in BESIDE)
+    line, accept, executor, access, more = 285, 193, 253, 315, 26
+    trickle = Decimal(line + accept + executor + access + 4 * more) / 1000 * Decimal("0.50")
+    bursts = Decimal(line + accept + executor // 10 + access + 3 * more + more // 10) / 1000 * Decimal("0.50")
+    assert abs(Decimal(logs[1].strip("$")) - trickle) <= Decimal("0.01")
+    assert abs(Decimal(logs[0].strip("$")) - bursts) <= Decimal("0.05")
+    kept = Decimal("0.25") + Decimal("0.20")  # a GB and month, with its recovery
+    assert ledger == [f"${rounded(Decimal('0.4') * ROW_LIFETIME / (30 * DAY) * kept)}"] * 2
+    assert fair == ["$0.06", "$0.60"]
+    days = int(written()["Mappings"]["Scales"]["small"]["JournalDays"])
+    whole = (Decimal("1.2") * (days + ROW_LIFETIME // DAY) + Decimal("0.8") * days) / 30 * kept
+    assert journal == [f"${rounded(whole)}"] * 2
+    assert f"1.2 KB of definition for {days + ROW_LIFETIME // DAY} days" in PAGE
+
+
+BESIDE = ("logs:", "ledger rows", "fair queues", "journal:")
+
+
+def cells(heading: str) -> list[list[str]]:
+    """Each row of the table below a heading."""
+    section = re.split(r"^#+ ", PAGE.split(f"# {heading}\n")[1], flags=re.MULTILINE)[0]
+    return [
+        [one.strip() for one in row.strip("|").split("|")] for row in re.findall(r"^\|.+\|$", section, re.MULTILINE)
+    ]
 
 
 def test_the_canary() -> None:
     found = rows("The canary")
-    assert found["long polling of its queue and its queue of suspects"][1] == rounded(polling(2))
-    name = "its alarms: eight metrics as for each executor, and four of its own"
-    assert found[name] == (str(of_canary()), of_canary() * ALARM)
+    assert found["long polling of its queue, by two pollers"][1] == rounded(polling(sum(pollers_of("executor-canary"))))
+    of_canary = alarms(r"Canary\w+") + alarms_of("executor-canary")
+    name = "its alarms: one as for each executor, and two of its own"
+    assert found[name] == (str(of_canary), of_canary * ALARM)
     whole = found.pop("**the canary**")[1]
     assert whole == sum(cost for what, (_, cost) in found.items() if not what.startswith(("its two", "its alarms")))
     together = whole + found["its two metrics"][1] + found[name][1]
     assert tables()[1]["the canary, with its metrics and alarms"][1] == together
-    stays = rounded(polling(2)) + alarms_of("executor-canary") * ALARM
+    stays = rounded(polling(FREE)) + ALARM
     assert f"`Canary=off` saves ${together - stays} " in PAGE
 
 

@@ -35,7 +35,8 @@ def test_how_long_a_row_of_the_ledger_stays() -> None:
 
 
 def test_how_long_the_journal_and_the_backups_stay() -> None:
-    assert f"`JournalDays` ({PARAMETERS['JournalDays']['Default']} by default)" in answer("Where does my data lie")
+    small, large = (written()["Mappings"]["Scales"][scale]["JournalDays"] for scale in ("small", "large"))
+    assert f"`JournalDays` ({small} by default, {large} with `Scale=large`)" in answer("Where does my data lie")
     tables = resources("AWS::DynamoDB::Table").values()
     assert {str(table["PointInTimeRecoverySpecification"]) for table in tables} == {
         "{'PointInTimeRecoveryEnabled': True}"

@@ -2,11 +2,15 @@
 
 import json
 import re
+from hashlib import sha256
 from typing import Any
 
+from delayer.aws.connections.secrets import secret_name
 from delayer.core.schedule.instants import DAY, MINUTE
+from delayer.core.schedule.schedule import SYSTEM_OWNER
 from delayer.core.signing import keys as signing_keys
 from delayer.core.signing import rotation
+from delayer.ports.secrets import TOKEN_KEY
 from delayer.use_cases.recovery.id_keys import USAGE
 from tests.cfn import ROOT, expanded
 from tests.running.of_each import of_each
@@ -45,8 +49,11 @@ def test_four_functions_read_the_signing_key() -> None:
     assert named == readers
 
 
-def test_two_functions_read_the_connection_key() -> None:
-    assert who_names("ConnectionKey", "AWS::Serverless::Function") == {"ApiConnectionTest", "Executorhttprequest"}
+def test_the_name_of_the_key_behind_tokens() -> None:
+    """As the command on the page makes it."""
+    name = secret_name("delayer/connections", SYSTEM_OWNER, TOKEN_KEY)
+    assert name == f"delayer/connections/{sha256(b'delayer:system').hexdigest()[:32]}/token-key"
+    assert '"delayer/connections/$(printf delayer:system | sha256sum | cut -c1-32)/token-key"' in PAGE
 
 
 def test_the_times_of_the_rotations() -> None:
@@ -56,12 +63,12 @@ def test_the_times_of_the_rotations() -> None:
 
 
 def test_what_is_stored_is_encrypted_as_the_page_says() -> None:
-    """Seven tables by a key of AWS in KMS, all queues by SQS, the bucket by S3; no key of the stack's own."""
+    """Seven tables by DynamoDB, all queues by SQS, the bucket by S3; no key of the stack's own."""
     of_type: dict[str, list[Any]] = {}
     for one in RESOURCES.values():
         of_type.setdefault(one["Type"], []).append(one.get("Properties", {}))
     tables = of_type["AWS::DynamoDB::Table"]
     assert len(tables) == 7
-    assert all(table["SSESpecification"] == {"SSEEnabled": True} for table in tables)
+    assert not any("SSESpecification" in table for table in tables)
     assert all(queue["SqsManagedSseEnabled"] is True for queue in of_type["AWS::SQS::Queue"])
     assert "AWS::KMS::Key" not in of_type

@@ -82,7 +82,7 @@ def test_the_bucket_and_how_long_it_keeps_what_was_deleted() -> None:
 
 
 def test_all_secrets_and_topics_are_there() -> None:
-    assert set(resources("AWS::SecretsManager::Secret")) < set(first_cells("Secrets"))
+    assert resources("AWS::SecretsManager::Secret") == {}, "connections make them"
     places = first_cells("Topics, logs and figures")
     assert set(resources("AWS::SNS::Topic")) == {name for name in places if name.endswith("Topic")}
 
@@ -104,8 +104,10 @@ def test_what_is_deleted_with_the_stack() -> None:
 
 
 def test_the_days_of_the_journal() -> None:
-    default = written()["Parameters"]["JournalDays"]["Default"]
-    assert f"`JournalDays` ({default}) after" in rows("Tables")["`JournalTable`"][1]
+    small, large = (written()["Mappings"]["Scales"][scale]["JournalDays"] for scale in ("small", "large"))
+    assert (
+        f"`JournalDays` ({small} with `Scale=small`, {large} with `large`) after" in rows("Tables")["`JournalTable`"][1]
+    )
 
 
 def test_what_the_functions_hold() -> None:

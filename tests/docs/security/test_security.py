@@ -132,13 +132,12 @@ def touching(place: str, key: str, calls: set[str]) -> set[str]:
     [
         ("`signing-key`", "ControlTable", "signing-key"),
         ("`id-key`", "ControlTable", "id-key"),
-        ("values of connections", "AWS::StackName/connections", ""),
-        ("`ConnectionKey`", "ConnectionKey", ""),
+        ("values of connections, and the key behind their tokens", "AWS::StackName/connections", ""),
         ("owner policies", "ControlTable", "owner-policy#somebody"),
         ("registered actions", "ControlTable", "actions"),
         ("dead letters", "DeadLetterBucket/*", ""),
     ],
-    ids=["signing-key", "id-key", "connections", "connection-key", "owner-policies", "actions", "dead-letters"],
+    ids=["signing-key", "id-key", "connections", "owner-policies", "actions", "dead-letters"],
 )
 def test_who_reads_what_is_secret(what: str, place: str, key: str) -> None:
     """Where the page says in words who does, the functions that it names are among them."""

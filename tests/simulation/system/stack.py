@@ -197,7 +197,7 @@ class StackConsumers:
         if isinstance(outcome, BaseException):
             stack.watch.died.add(message.body)
             raise Died(str(outcome)) from outcome
-        return outcome == []
+        return not outcome
 
 
 @frozen
@@ -498,7 +498,7 @@ class Stack(World):
         return StackConsumer(self)
 
     @property
-    def handlers(self) -> "StackConsumers":  # type: ignore[override] # another fake of the same port
+    def handlers(self) -> "StackConsumers":
         return StackConsumers(self)
 
     # ------------------------------------------------------------ running a function

@@ -8,6 +8,7 @@ what there is, and has no data if there is none at all in the periods and a few 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -70,25 +71,26 @@ def names_in(alarm: Mapping[str, Any]) -> set[Name]:
 
 def states(alarm: Mapping[str, Any], metrics: Metrics, born: int, until: int) -> list[str]:
     """From the minute in which the alarm is created."""
-    found = [NO_DATA]
+    found, length = [NO_DATA], _period(alarm) // 60
+    value = cache(lambda begin: _value(alarm, metrics, begin, length))  # each period is looked at for many minutes
     for minute in range(born, until):
-        found.append(_state(alarm, metrics, minute, found[-1]))
+        found.append(_state(alarm, value, minute, found[-1]))
     return found
 
 
-def told(alarm: Mapping[str, Any], changes: Sequence[str]) -> list[str]:
-    """The states of which the topic is told, but for those in which all is well."""
+def notified(alarm: Mapping[str, Any], changes: Sequence[str]) -> list[str]:
+    """The states of which the topic is notified, but for those in which all is well."""
     actions = {ALARM: "AlarmActions", NO_DATA: "InsufficientDataActions"}
     pairs = pairwise(changes)
     return [now for before, now in pairs if now != before and now in actions and alarm.get(actions[now])]
 
 
-def _state(alarm: Mapping[str, Any], metrics: Metrics, minute: int, before: str) -> str:
+def _state(alarm: Mapping[str, Any], value: Callable[[int], float | None], minute: int, before: str) -> str:
     periods = alarm["EvaluationPeriods"]
     length = _period(alarm) // 60
     end = (minute // length) * length  # the last period that is over
-    looked_at = [_value(alarm, metrics, end - length * (at + 1), length) for at in range(periods + MORE)]
-    if all(value is None for value in looked_at):
+    looked_at = [value(end - length * (at + 1)) for at in range(periods + MORE)]
+    if all(one is None for one in looked_at):
         return {"missing": NO_DATA, "notBreaching": OK, "breaching": ALARM, "ignore": before}[alarm["TreatMissingData"]]
     taken = _taken(alarm, looked_at)
     breaching = sum(taken)

@@ -5,7 +5,7 @@ from typing import Any, Final
 from tests.cfn import entry_of, expanded, resources
 from tests.running.of_each import of_each
 from tests.template.alarms.breaks import BREAKS, NOT_ESSENTIAL, WELL, well_until
-from tests.template.alarms.cloudwatch import ALARM, NO_DATA, OK, Metrics, calculated, names_in, states, told
+from tests.template.alarms.cloudwatch import ALARM, NO_DATA, OK, Metrics, calculated, names_in, notified, states
 
 ALARMS: Final = resources("AWS::CloudWatch::Alarm")
 CONDITIONS: Final = {name: expanded()["Resources"][name]["Condition"] for name in ALARMS}
@@ -18,12 +18,14 @@ HOURS: Final = 100
 def rings(broken: Any) -> set[str]:
     """The essential alarms that tell somebody of it."""
     metrics = well_until(broken, BROKEN)
-    return {name for name in ESSENTIAL if told(ALARMS[name], states(ALARMS[name], metrics, BROKEN - 40, BROKEN + 60))}
+    return {
+        name for name in ESSENTIAL if notified(ALARMS[name], states(ALARMS[name], metrics, BROKEN - 40, BROKEN + 60))
+    }
 
 
 @of_each(sorted(BREAKS))
 def test_each_entry_of_the_runbook_rings(entry: str) -> None:
-    """Within the hour, by an alarm of the default."""
+    """Within the hour, by an alarm of the default. It takes seconds: each alarm is evaluated for each minute."""
     found = rings(BREAKS[entry])
     assert found
     own = {name for name in ESSENTIAL if entry_of(name) == entry}
@@ -40,9 +42,12 @@ def test_every_entry_is_broken_once_or_has_a_reason() -> None:
 
 @of_each(sorted(ALARMS))
 def test_nothing_rings_in_the_first_hours_of_a_stack_that_is_well(alarm: str) -> None:
-    """Whenever the alarm was created: the metrics of queues come after 15 minutes, the far canary after 17."""
+    """Whenever the alarm was created: the metrics of queues come after a quarter of an hour, the far canary after 17.
+
+    It takes seconds: each of ninety alarms is evaluated for each minute.
+    """
     for born in (-BORN, 0, BORN):
-        assert told(ALARMS[alarm], states(ALARMS[alarm], Metrics(WELL), born, HOURS)) == []
+        assert notified(ALARMS[alarm], states(ALARMS[alarm], Metrics(WELL), born, HOURS)) == []
 
 
 def test_a_well_stack_writes_what_the_alarms_on_silence_wait_for() -> None:
@@ -115,9 +120,9 @@ def test_missing_data_are_taken_as_the_alarm_says() -> None:
 
 def test_a_new_alarm_without_data_has_not_changed() -> None:
     alarm = an_alarm("missing", InsufficientDataActions=["topic"])
-    assert told(alarm, states(alarm, Metrics({}), 0, 100)) == []
-    assert told(alarm, [NO_DATA, OK, NO_DATA]) == [NO_DATA]
-    assert told(alarm, [NO_DATA, ALARM, OK, ALARM]) == [ALARM, ALARM]
+    assert notified(alarm, states(alarm, Metrics({}), 0, 100)) == []
+    assert notified(alarm, [NO_DATA, OK, NO_DATA]) == [NO_DATA]
+    assert notified(alarm, [NO_DATA, ALARM, OK, ALARM]) == [ALARM, ALARM]
 
 
 def test_what_is_calculated() -> None:

@@ -143,7 +143,7 @@ PARTS: dict[str, set[str]] = {
     "spending": SPENDING,
     "naming": {"connections"},
     "still_named": {"connections"},
-    "put_connection": {"clock", "observer", "connections", "secrets", "new_series_id", "owner_policies"},
+    "put_connection": {"clock", "observer", "connections", "secrets", "new_series_id", "owner_policies", "randomness"},
     "delete_connection": {"clock", "observer", "connections", "secrets", "ledger"},
     "read_connections": {"clock", "connections", "ledger"},
     "find_live": {"clock", "connections", "ledger"},

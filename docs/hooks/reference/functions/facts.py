@@ -71,14 +71,18 @@ def given_up(queue: str) -> str:
     return f" A message that was received {times} times moves to `{resource(redrive['deadLetterTargetArn'])}`."
 
 
+NO_VALUE = {"Ref": "AWS::NoValue"}
+
+
 def readers(mapping: dict[str, Any]) -> str:
     """How many read a queue at a time."""
     match mapping.get("ScalingConfig"):
         case {"Fn::If": ["IsLarge", _, {"MaximumConcurrency": limit}]}:
             pollers = mapping["ProvisionedPollerConfig"]["Fn::If"][1]
             least, most = pollers["MinimumPollers"], pollers["MaximumPollers"]
+            few = "Lambda says how many" if limit == NO_VALUE else f"At most {parts(limit)}"
             return (
-                f"At most {parts(limit)} run at a time; with [`Scale=large`](docs:reference/parameters.md#scale), "
+                f"{few} run at a time; with [`Scale=large`](docs:reference/parameters.md#scale), "
                 f"{least} to {most} provisioned pollers read the queue instead."
             )
         case {"MaximumConcurrency": limit}:

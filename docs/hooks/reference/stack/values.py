@@ -6,6 +6,9 @@ from typing import Any
 from tests import cfn
 
 WORDS = {
+    "HasAllAlarms": "with `Alarms=all`",
+    "HasJournalDays": "if `JournalDays` is not 0",
+    "HasShards": "if `Shards` is not 0",
     "IsLarge": "with `Scale=large`",
     "IsTraced": "with `Tracing=true`",
     "HasAllAlarms": "with `Alarms=all`",

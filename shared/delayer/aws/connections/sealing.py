@@ -1,4 +1,4 @@
-"""Seals tokens with AES-GCM, under a key that is made of a secret of the stack (ADR 0106)."""
+"""Seals tokens with AES-GCM. The key is made of a secret, which the first connection with tokens makes (ADR 0106)."""
 
 import hashlib
 import os

@@ -50,7 +50,12 @@ class SecretsManager:
                 raise Unavailable(f"delete a secret: {error_code(error)}") from None
 
     def _name(self, owner: str, secret: str) -> str:
-        return f"{self.prefix}/{owner_hash(owner)}/{secret}"
+        return secret_name(self.prefix, owner, secret)
+
+
+def secret_name(prefix: str, owner: str, secret: str) -> str:
+    """In Secrets Manager."""
+    return f"{prefix}/{owner_hash(owner)}/{secret}"
 
 
 def owner_hash(owner: str) -> str:

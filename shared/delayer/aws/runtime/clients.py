@@ -39,7 +39,8 @@ CONFIG: Final = Config(
 # A function that is asked may be cold, and works for a while; asked twice, it would work twice.
 PATIENT: Final = CONFIG.merge(Config(read_timeout=20, retries={"mode": "standard", "total_max_attempts": 1}))
 WAITING: Final = PATIENT.merge(Config(read_timeout=30))  # for an attempt, which takes no longer
-OF_SUSPECTS: Final = PATIENT.merge(Config(read_timeout=90))  # an executor takes 85 seconds at most
+LONGEST_RUN: Final = 90  # seconds; an executor takes 85 at most
+OF_SUSPECTS: Final = PATIENT.merge(Config(read_timeout=LONGEST_RUN))
 FAIL_FAST: Final = CONFIG.merge(
     Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "total_max_attempts": 2})
 )

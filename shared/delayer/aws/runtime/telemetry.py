@@ -13,7 +13,7 @@ from delayer.aws.runtime.clients import log
 from delayer.aws.runtime.deadline import DEADLINE
 from delayer.aws.start import collector
 from delayer.core.schedule.instants import Millis
-from delayer.ports.observer import NEEDS_SOMEBODY, TOO_LONG, WRITTEN_WHEN_IDLE
+from delayer.ports.observer import NEEDS_SOMEBODY, TOO_LONG, TRACED, WRITTEN_WITH_ALL
 
 if TYPE_CHECKING:
     from delayer.ports.observer import Count, Lateness, Metric
@@ -37,7 +37,8 @@ class Telemetry:
         self._lock = Lock()
 
     def note(self, event: str, schedule_id: str = "", **facts: object) -> None:
-        self._logger.info(event, extra=_with_id(schedule_id, facts))
+        write = self._logger.debug if event in TRACED else self._logger.info
+        write(event, extra=_with_id(schedule_id, facts))
 
     def warn(self, event: str, schedule_id: str = "", **facts: object) -> None:
         self._logger.warning(event, extra=_with_id(schedule_id, facts))
@@ -84,7 +85,7 @@ class Telemetry:
 
 def _left_out() -> "Collection[Metric]":
     """Those that are written only where all alarms and all metrics are wanted."""
-    return () if os.environ.get("ALL_METRICS", "true") == "true" else WRITTEN_WHEN_IDLE
+    return () if os.environ.get("ALL_METRICS", "true") == "true" else WRITTEN_WITH_ALL
 
 
 def _with_id(schedule_id: str, facts: dict[str, object]) -> dict[str, object]:

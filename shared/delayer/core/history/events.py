@@ -9,10 +9,11 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.lifecycle import ENDS, EventType, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.masking.mask import masked
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
+from delayer.core.schedule.margins import ROW_LIFETIME
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of, is_undecided
 from delayer.core.schedule.table_change import Kind, left_at
@@ -91,8 +92,13 @@ class LifecycleRecord:
 
 
 def expiry_of(event: Event, keep_for: Millis) -> Millis:
-    """When it may be forgotten: `keep_for` after its schedule was due or after the event, whichever is later."""
-    return max(address_of(event.schedule_id).due, event.at) + keep_for
+    """When it may be forgotten: an end `keep_for` after it, or after the schedule was due, whichever is later.
+
+    What is not the end may be followed by one, as long as the ledger has the row. The list, the history and PATCH need
+    it until then, and for `keep_for` afterwards.
+    """
+    over = max(address_of(event.schedule_id).due, event.at) + keep_for
+    return over if event.state in ENDS else over + ROW_LIFETIME
 
 
 def of_record(kind: Kind, schedule: Schedule, change: str, at: Millis, *, expired: bool = False) -> Event | None:

@@ -8,10 +8,11 @@ from attrs import frozen
 from delayer.core.connections.admission import ConnectionRequest
 from delayer.core.connections.connection import MOST, Connection, SecretNote, doomed, replaced
 from delayer.core.connections.credentials import header_name, secret_text
+from delayer.core.schedule.schedule import SYSTEM_OWNER
 from delayer.ports.clock import Clock
 from delayer.ports.connections import Full, ListsConnections, NotesSecrets, ReadsConnections, WritesConnections
 from delayer.ports.observer import Observer
-from delayer.ports.secrets import WritesSecrets
+from delayer.ports.secrets import TOKEN_KEY, WritesSecrets
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.connections.sweep import SweepSecrets
 from delayer.use_cases.owners.reach import Reach
@@ -49,6 +50,7 @@ class PutConnection:
     reach: Reach
     observer: Observer
     new_id: Callable[[], str]
+    new_key: Callable[[], str]  # behind the tokens of all connections (ADR 0106)
 
     def __call__(self, request: ConnectionRequest, owner: str, name: str) -> ConnectionPut | TooMany:
         """Raises NotAllowed; and Unavailable: then it was stored, or it was not, and the call may be repeated."""
@@ -60,6 +62,8 @@ class PutConnection:
             return TooMany()
         note = SecretNote(owner=owner, secret=self.new_id(), since=self.clock.now())
         self.connections.note(note)
+        if token_url:  # the first one makes it; to make it again changes nothing
+            self.secrets.create(SYSTEM_OWNER, TOKEN_KEY, self.new_key())
         self.secrets.create(owner, note.secret, secret_text(owner, name, request.values))
         for _ in range(ROUNDS):
             row = self._row(request, owner, name, note.secret, over)

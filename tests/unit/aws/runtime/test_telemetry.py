@@ -15,7 +15,8 @@ from aws_lambda_powertools.tracing import Tracer
 from delayer.aws.runtime.clients import log
 from delayer.aws.runtime.deadline import DEADLINE
 from delayer.aws.runtime.telemetry import Telemetry
-from delayer.ports.observer import NEEDS_SOMEBODY
+from delayer.ports.observer import NEEDS_SOMEBODY, TRACED
+from tests.cfn import ROOT
 from tests.samples import an_id
 
 
@@ -41,15 +42,15 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 
 def test_a_line_names_the_function_and_the_schedule(capsys: pytest.CaptureFixture[str]) -> None:
     telemetry = a_telemetry()
-    telemetry.note("enqueued", an_id(), delaySeconds=90)
+    telemetry.note("kept back", an_id(), delaySeconds=90)
     telemetry.warn("dead-lettered", an_id(), reason="why")
-    telemetry.note("swept", deleted=3)
-    enqueued, aside, swept = lines(capsys)
-    assert (enqueued["message"], enqueued["level"], enqueued["service"]) == ("enqueued", "INFO", "delayer-relay")
-    assert (enqueued["scheduleId"], enqueued["delaySeconds"]) == (an_id(), 90)
+    telemetry.note("brought back", records=3)
+    kept, aside, brought = lines(capsys)
+    assert (kept["message"], kept["level"], kept["service"]) == ("kept back", "INFO", "delayer-relay")
+    assert (kept["scheduleId"], kept["delaySeconds"]) == (an_id(), 90)
     assert (aside["level"], aside["reason"]) == ("WARNING", "why")
-    assert "scheduleId" not in swept
-    assert enqueued["timestamp"].endswith(("Z", "+00:00"))
+    assert "scheduleId" not in brought
+    assert kept["timestamp"].endswith(("Z", "+00:00"))
 
 
 def test_each_invocation_begins_its_deadline() -> None:
@@ -67,7 +68,7 @@ def test_each_invocation_begins_its_deadline() -> None:
 def test_a_line_leads_to_its_call(capsys: pytest.CaptureFixture[str]) -> None:
     """The access log of the API has the same id. Each invocation has its own."""
     telemetry = a_telemetry()
-    handler = telemetry.observed(lambda event, context: telemetry.note("enqueued"))
+    handler = telemetry.observed(lambda event, context: telemetry.note("executed"))
     for request_id in ("r1", "r2"):
         handler({}, SimpleNamespace(aws_request_id=request_id))
     assert [line["functionRequestId"] for line in lines(capsys)] == ["r1", "r2"]
@@ -234,3 +235,33 @@ def test_an_idle_stack_writes_no_metric_but_the_canarys(
     assert counted_with(capsys, Claimed=1, Enqueued=2, Swept=3) == {}
     monkeypatch.setenv("ALL_METRICS", "true")
     assert counted_with(capsys, Claimed=1, Enqueued=2, Swept=3)["Swept"] == [3]
+
+
+def written_at(capsys: pytest.CaptureFixture[str], level: str, event: str, **facts: object) -> list[str]:
+    """The lines of a note with this LogLevel."""
+    logging.Logger.manager.loggerDict.pop("delayer-relay", None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POWERTOOLS_LOG_LEVEL", level)
+        telemetry = Telemetry("delayer-relay")
+        telemetry.observed(lambda _event, _context: telemetry.note(event, an_id(), **facts))({}, None)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_schedule_writes_one_short_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """For how its attempt ended; what leads there is a trace."""
+    for step in ("accepted", "enqueued", "claimed", "swept", "canary"):
+        assert written_at(capsys, "INFO", step) == []
+    [line] = written_at(capsys, "INFO", "executed", attempt=1, latenessMs=12, detail="HTTP 200")
+    assert len(line) <= 512
+
+
+@pytest.mark.parametrize("event", sorted(TRACED))
+def test_a_trace_is_one_level_away(capsys: pytest.CaptureFixture[str], event: str) -> None:
+    [line] = written_at(capsys, "DEBUG", event)
+    assert json.loads(line)["message"] == event
+
+
+def test_what_is_traced_is_written_somewhere() -> None:
+    """A line that got another name would be written for each schedule."""
+    code = "".join(path.read_text() for path in (ROOT / "shared/delayer/use_cases").rglob("*.py"))
+    assert [event for event in sorted(TRACED) if f'note("{event}"' not in code] == []

@@ -8,6 +8,7 @@ from attrs import Factory, define, evolve, field
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from delayer.core.firing.retrying import MAX_AGE_SECONDS
 from delayer.core.history.events import Event, Original, expiry_of, fold, of_record, of_row, original_in
 from delayer.core.ledger.claim import Claim, decide_claim
 from delayer.core.ledger.lifecycle import TRANSITIONS, EventType, State, Transition
@@ -312,7 +313,17 @@ def test_no_event_no_state() -> None:
     assert original_in([]) is None
 
 
-def test_expiry_is_so_long_after_the_later_of_due_and_done() -> None:
+def test_an_end_expires_so_long_after_the_later_of_due_and_done() -> None:
     [begun] = Life().events
-    assert expiry_of(begun, DAY) == NOW + DAY
-    assert expiry_of(evolve(begun, at=NOW + HOUR), DAY) == NOW + HOUR + DAY
+    over = evolve(begun, type=EventType.EXECUTED, state=State.EXECUTED)
+    assert expiry_of(over, DAY) == NOW + DAY
+    assert expiry_of(evolve(over, at=NOW + HOUR), DAY) == NOW + HOUR + DAY
+
+
+def test_nothing_expires_before_its_schedule_can_have_ended_and_the_days_after_that() -> None:
+    """The longest retries take fourteen days; a suspension as long as the ledger's row is there."""
+    [begun] = Life().events
+    latest_end = evolve(begun, type=EventType.FAILED, state=State.FAILED, at=NOW + ROW_LIFETIME)
+    for event in (begun, evolve(begun, type=EventType.CLAIMED, state=State.CLAIMED)):
+        assert expiry_of(event, 7 * DAY) == NOW + ROW_LIFETIME + 7 * DAY == expiry_of(latest_end, 7 * DAY)
+    assert ROW_LIFETIME > MAX_AGE_SECONDS * SECOND

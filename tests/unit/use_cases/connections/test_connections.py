@@ -12,7 +12,9 @@ from delayer.core.connections.connection import MOST, SWEPT_AFTER, SecretNote, c
 from delayer.core.connections.deleting import Live
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE
 from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.schedule import SYSTEM_OWNER
 from delayer.fakes import MemorySecrets
+from delayer.ports.secrets import TOKEN_KEY
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.connections.delete import ConnectionDeleted, DeleteConnection, InUse, NoConnection
 from delayer.use_cases.connections.put import ConnectionPut, PutConnection, TooMany
@@ -66,6 +68,21 @@ def test_a_put_leaves_one_secret_and_no_note(stand: Stand) -> None:
     assert (second.revision, second.created_at, second.changed_at) == (2, START, START + HOUR)
     assert [text.count("k-2") for text in stand.secrets] == [1]
     assert stand.world.connections.noted == {}
+
+
+OAUTH = {"type": "oauth2-client-credentials", "tokenUrl": "https://idp/token", "clientId": "c", "clientSecret": "s"}
+
+
+def test_the_first_with_tokens_makes_their_key(stand: Stand) -> None:
+    """Others need none; a later one does not change it, or all tokens would have to be fetched anew."""
+    key = (SYSTEM_OWNER, TOKEN_KEY)
+    stand.make()
+    assert key not in stand.world.secrets.texts
+    stand.make("erp", json.dumps(OAUTH).encode())
+    made = stand.world.secrets.texts[key]
+    assert len(bytes.fromhex(made)) == 32
+    stand.make("shop", json.dumps(OAUTH).encode())
+    assert stand.world.secrets.texts[key] == made
 
 
 def test_an_owner_has_a_hundred_at_most(stand: Stand) -> None:

@@ -50,9 +50,8 @@ def test_what_is_done_is_deleted_and_what_is_not_comes_again() -> None:
 
 
 @pytest.mark.parametrize("error", [Unavailable("throttled"), Died("out of memory")])
-def test_one_whose_function_cannot_be_asked_or_dies_comes_again_and_its_neighbours_are_handled(
-    error: Exception,
-) -> None:
+def test_one_whose_function_cannot_be_asked_or_dies_comes_again_alone(error: Exception) -> None:
+    """Its neighbours are handled."""
     answers: dict[str, object] = {"delayer-relay": error, "executor-sqs-send": True}
     failed, _, observer = dispatch(answers, from_("DelayerQueue", "one"), from_("executor-sqs-send", "other"))
     assert failed == ["one"]
