@@ -49,20 +49,34 @@ def _step(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
         case "looking":
             yield from _look(world, rules, run)
         case "noting":
-            if world.budget.unread:
-                yield f"no note of {_all(run.noted)}", _over(world.spend("unread"), run, run.names)
-            notes = tuple(Note(name=name) for name in run.noted)
-            yield f"a note of {_all(run.noted)}", evolve(world, notes=_sorted(world.notes + notes)).go_on(run, at="on")
+            yield from _note(world, run)
         case "on" | "alone" if KILLER in run.names:
             yield f"the function dies of {KILLER}", _died(world, run, of=KILLER)
         case "on" | "alone":
             yield f"{_all(run.names)} handled", world.go_on(run, at="ending")
             if world.budget.failures:
-                yield f"{_all(run.names)} cannot be handled", world.spend("failures").go_on(run, at="ending", failed=True)
+                yield (
+                    f"{_all(run.names)} cannot be handled",
+                    world.spend("failures").go_on(run, at="ending", failed=True),
+                )
         case "trying":
             yield from _try(world, rules, run)
         case "ending":
             yield from _end(world, rules, run)
+
+
+def _note(world: World, run: Run) -> Iterator[Moved]:
+    if world.budget.unread:
+        yield f"no note of {_all(run.noted)}", _over(world.spend("unread"), run, run.names)
+    notes = tuple(Note(name=name) for name in run.noted)
+    yield f"a note of {_all(run.noted)}", evolve(world, notes=_sorted(world.notes + notes)).go_on(run, at="on")
+
+
+def _handle(world: World, run: Run) -> Iterator[Moved]:
+    yield f"{_all(run.names)} handled", world.go_on(run, at="ending")
+    if world.budget.failures:
+        after = world.spend("failures").go_on(run, at="ending", failed=True)
+        yield f"{_all(run.names)} cannot be handled", after
 
 
 def _look(world: World, rules: Rules, run: Run) -> Iterator[Moved]:

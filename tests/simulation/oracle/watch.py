@@ -247,7 +247,9 @@ class Watch:
         self.left.update(bodies)
         for body in bodies if self.stack.weather.is_fair and not self.killers else ():
             if self.left[body] >= 3 and (schedule_id := body_of(body).id):
-                self.fail(Invariant.HARMLESS, f"{self.name(schedule_id)} is left three times, in a story without faults")
+                self.fail(
+                    Invariant.HARMLESS, f"{self.name(schedule_id)} is left three times, in a story without faults"
+                )
 
     def sent_to_executor(self, body: str) -> None:
         """A message is in the executor's queue."""

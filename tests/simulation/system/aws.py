@@ -183,7 +183,9 @@ class Aws:
     def _maybe_given_out(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage]) -> None:
         """Deliveries that Lambda turned away count, too: this is the last before the queue of suspects."""
         if queue.dead_letters and self.stack.chance.surprise(f"{queue.name} given out", self.stack.weather.given_out):
-            self.stack.log("AWS", f"has given {self._named(batch)} out a thousand times: its queue is the suspects' now")
+            self.stack.log(
+                "AWS", f"has given {self._named(batch)} out a thousand times: its queue is the suspects' now"
+            )
             ids = {one.message_id for one in batch}
             for message in queue.messages:
                 if message.message_id in ids:

@@ -85,8 +85,10 @@ class Execute:
 
     def _expect_seats(self, batch: Sequence[ReceivedMessage], turns: Mapping[str, tuple[Slot, ...]]) -> None:
         """For what is limited, and has its turn while this batch is handled: one write for each limit."""
-        now = self.clock.now()
         try:
+            if not self.seating.any():
+                return
+            now = self.clock.now()
             self.seating.expect(
                 message
                 for one in batch
@@ -442,7 +444,9 @@ class Execute:
     def _stop(self, message: ExecutorMessage, row: LedgerRow) -> bool:
         """Its owner asked for no further attempt. `row` has the last that is known to have been made."""
         last = f"; before that: {row.detail}" if row.detail else ""
-        current = self.end(message, evolve(row, answer="", attempted_at=0), State.DROPPED, f"stopped by its owner{last}")
+        current = self.end(
+            message, evolve(row, answer="", attempted_at=0), State.DROPPED, f"stopped by its owner{last}"
+        )
         if current is not None:
             return self._overtaken(message, current)
         self.breaker.gate.give_back(message.nonce)

@@ -155,7 +155,7 @@ class Relay(HandOver):
         message = None
         try:
             message = decode(received.body, DelayerMessage)
-            decision = relaying.decide(message, self.clock.now(), self.executor_queues)
+            decision = relaying.decide(message, self.clock.now(), self.executor_queues, len(received.body))
             return (self.kept_back(message) or decision) if decision == relaying.Hold() else decision, message
         except Malformed as error:
             return error, message
