@@ -105,11 +105,12 @@ class Execute:
 
     def _settle(self, received: ReceivedMessage, slots: tuple[Slot, ...] = ()) -> bool:
         """Whether the message may be deleted. What is no fault of the message keeps it: it comes again."""
-        message = None
+        message: ExecutorMessage | OutcomeMessage | None = None
         try:
-            message = decode_for_executor(received.body)
-            if isinstance(message, WarmUp):
+            read = decode_for_executor(received.body)
+            if isinstance(read, WarmUp):
                 return True
+            message = read
             if isinstance(message, OutcomeMessage):
                 return self._write_down(executing.made_of(message))
             self.check(message)
