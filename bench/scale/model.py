@@ -168,6 +168,7 @@ class Model:
             started_by=self.shared,
             new_environments=None if local else more,
             at_once=int(facts.ENVIRONMENTS_AT_ONCE.value),
+            environments=self.stack.warm,
         )
 
     def _pollers(self, mapping: Mapping) -> Pollers:
@@ -230,6 +231,7 @@ class Model:
         group = groups[at]
         count = sum(chunk.n for chunk in group)
         done = self._worked(RELAY, count, first=at == 0) + self._jittered(facts.DYNAMODB_ANSWERS)
+        done += self._connected(self.stack.relay_memory, 2)  # to DynamoDB, and to SQS
         written = self.ledger.take(self.engine.now, count)
         if written > done:
             self._note(LEDGER, count * max(0.0, written - max(done, group[0].due)))
@@ -246,6 +248,7 @@ class Model:
     def _execute(self, batch: list[Chunk], end: Action) -> None:
         """Reads the ledger, holds each until it is due, sends, and writes outcomes; ends when targets have answered."""
         ready = self.engine.now + self._jittered(facts.DYNAMODB_ANSWERS)
+        ready += self._connected(self.stack.executor_memory, 1)
         batch.sort(key=lambda chunk: chunk.due)
         self._send(batch, 0, ready, end)
 
@@ -255,6 +258,7 @@ class Model:
         def due() -> None:
             begin = self.engine.now
             done = self._worked(EXECUTE, chunk.n, first=at == 0)
+            done += self._connected(self.stack.executor_memory, 1)  # to the target
             for position in range(chunk.n):
                 own_due = chunk.due + chunk.span * position / chunk.n
                 each = (done - begin) * SENT_WITHIN / chunk.n
@@ -279,6 +283,10 @@ class Model:
         return self.processors[what].use(
             now, work(function, count, first) * factor, work(emulator, count, first) * factor
         )
+
+    def _connected(self, memory: int, number: int) -> Seconds:
+        """What so many handshakes take, if none of the connections is there."""
+        return number * facts.TLS.value / own(memory).share if self.stack.connects else 0.0
 
     def _jittered(self, fact: facts.Fact) -> Seconds:
         return 0.0 if self.stack.processors else self._jittered_by(fact.value)

@@ -40,6 +40,8 @@ class Stack:
     core: float = facts.CORE.value
     jitter: float = facts.JITTER.value
     processors: int = 0  # shared by all, on one machine; 0 on AWS
+    warm: int = 0  # environments of each function that have started before: kept so by the canary (ADR 0165)
+    connects: bool = False  # each batch opens its connections anew, as those do that come after a pause
     stretch: float = 1.0  # by how much one machine takes longer than what was measured step by step
 
     @property

@@ -90,10 +90,9 @@ def rows_in(arguments: dict[str, Any]) -> set[str]:
 
 def _key_of_write(request: dict[str, Any]) -> dict[str, Any]:
     """Of one request of a BatchWriteItem."""
-    key: dict[str, Any] = (
-        request["DeleteRequest"]["Key"] if "DeleteRequest" in request else request["PutRequest"]["Item"]
-    )
-    return key
+    deleted: dict[str, Any] | None = request.get("DeleteRequest")
+    written: dict[str, Any] = deleted["Key"] if deleted else request["PutRequest"]["Item"]
+    return written
 
 
 @define

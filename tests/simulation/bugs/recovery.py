@@ -26,7 +26,7 @@ def _redrive_is_done_with(self: Any, schedule: Any) -> Any:
 
 
 def _received_too_often(self: Any, received: Any, began: Millis) -> bool:
-    return received.receives >= 3 and self._give_up(received, guard._key_of(received), "it was received three times")
+    return received.receives >= 3 and bool(self._give_up(received, guard._key_of(received), "it was received 3 times"))
 
 
 def _suspected_by_its_receives(self: Any, batch: Any) -> list[Any]:

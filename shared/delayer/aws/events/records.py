@@ -38,6 +38,7 @@ class SqsRecord(TypedDict):
     messageId: str
     body: str
     eventSourceARN: str
+    receiptHandle: NotRequired[str]
     attributes: dict[str, str]
 
 

@@ -1,14 +1,21 @@
-"""No call of AWS outlives its part of the invocation's time (ADR 0073).
+"""No call of AWS outlives its part of the invocation's time (ADR 0073), and no connection reads the authorities anew.
 
 botocore's timeouts are those of each attempt and each read, not of a call: four attempts at a service that hangs take
 more than eight seconds, and an answer that trickles takes for ever. Here each step of a call, from the name lookup to
 the last byte of the answer, gets what is left of the call's own time.
+
+botocore hands the file of the authorities to each connection, which reads it once more: 35 ms of processor time, that
+is a fifth of a second in a function of 256 MB. Here all connections of all clients share one context for each such
+file, which is read once, when the first client is made (ADR 0164).
 """
 
 import logging
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from ssl import SSLContext, SSLSocket
 from threading import Thread, local
@@ -21,6 +28,7 @@ from botocore.awsrequest import (
     AWSHTTPSConnectionPool,
 )
 from botocore.exceptions import BotoCoreError
+from botocore.httpsession import create_urllib3_context, get_cert_path
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from delayer.aws.runtime.deadline import DEADLINE, NEVER
@@ -45,7 +53,11 @@ def bounded(client: Any) -> Any:
     client.meta.events.register_first(f"request-created.{service}", _begin)
     client.meta.events.register_first(f"needs-retry.{service}", _stop_retries)
     try:
-        _bound_sockets(client._endpoint.http_session._manager)
+        session = client._endpoint.http_session
+        _bound_sockets(session._manager)
+        if client.meta.endpoint_url.startswith("https:") and session._verify:
+            with suppress(OSError):  # then each connection says so
+                trusting(get_cert_path(session._verify))  # while it starts, a function has a whole processor
     except (AttributeError, KeyError) as error:
         # The botocore in Lambda is not ours to pin. With another one inside, an attempt may end some seconds too late.
         log.warning("calls of AWS are bounded by the timeouts of their attempts only: %r", error)
@@ -57,6 +69,15 @@ def _bound_sockets(connections: Any) -> None:
     context: SSLContext = connections.connection_pool_kw["ssl_context"]
     connections.pool_classes_by_scheme.update(http=_PlainPool, https=_TlsPool)
     context.sslsocket_class = _TlsSocket
+
+
+@cache
+def trusting(authorities: str) -> SSLContext:
+    """botocore's own context, with the certificates of a file or a folder, as urllib3 would read them each time."""
+    context: SSLContext = create_urllib3_context()
+    context.sslsocket_class = _TlsSocket
+    context.load_verify_locations(**{"capath" if Path(authorities).is_dir() else "cafile": authorities})
+    return context
 
 
 def _begin(request: Any, **_: object) -> None:
@@ -116,6 +137,14 @@ class _PlainConnection(AWSHTTPConnection):
 
 
 class _TlsConnection(AWSHTTPSConnection):
+    ca_certs: str | None
+    ssl_context: SSLContext
+
+    def connect(self) -> None:
+        if self.ca_certs:  # what is named here would be read for this connection alone
+            self.ssl_context, self.ca_certs = trusting(self.ca_certs), None
+        super().connect()
+
     def _new_conn(self) -> socket.socket:
         return _connected(self)
 

@@ -19,6 +19,7 @@ from delayer.core.schedule.schedule_id import address_of
 VERSION: Final = 1
 MAX_BYTES: Final = 1_048_576  # that SQS takes as one message; ours have no attributes, which would count
 OUTCOME_VERSION: Final = 2  # of OutcomeMessage: code that does not know it must not take it for an ExecutorMessage
+WARM_UP_VERSION: Final = 3  # the same; it waits for code that knows it
 
 
 @frozen(kw_only=True)
@@ -71,6 +72,11 @@ class OutcomeMessage:
 
 
 @frozen(kw_only=True)
+class WarmUp:
+    """Nothing to do: whoever receives it has an environment, and keeps it for the next schedule (ADR 0165)."""
+
+
+@frozen(kw_only=True)
 class SweepMessage:
     """A big bucket, handed on to the bucket sweepers."""
 
@@ -93,8 +99,10 @@ class TimingMessage:
     schedule_id: str
 
 
-Message = TypeVar("Message", DelayerMessage, ExecutorMessage, OutcomeMessage, SweepMessage, GroupMessage, TimingMessage)
-Encodable = DelayerMessage | ExecutorMessage | OutcomeMessage | SweepMessage | GroupMessage | TimingMessage
+Message = TypeVar(
+    "Message", DelayerMessage, ExecutorMessage, OutcomeMessage, WarmUp, SweepMessage, GroupMessage, TimingMessage
+)
+Encodable = DelayerMessage | ExecutorMessage | OutcomeMessage | WarmUp | SweepMessage | GroupMessage | TimingMessage
 
 
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -190,18 +198,21 @@ def decode(body: str, kind: type[Message]) -> Message:
         raise Malformed(f"not a {kind.__name__}: {error}") from error
 
 
-def decode_for_executor(body: str) -> ExecutorMessage | OutcomeMessage:
+def decode_for_executor(body: str) -> ExecutorMessage | OutcomeMessage | WarmUp:
     """What is in the queue of an action. Raises as `decode` does."""
     try:
         return decode(body, ExecutorMessage)
     except UnknownVersion:
-        return decode(body, OutcomeMessage)
+        return WarmUp() if body == WARM_UP else decode(body, OutcomeMessage)
 
 
 def _version_of(kind: type[object]) -> int:
-    return OUTCOME_VERSION if kind is OutcomeMessage else VERSION
+    return {OutcomeMessage: OUTCOME_VERSION, WarmUp: WARM_UP_VERSION}.get(kind, VERSION)
 
 
 def _read(values: Mapping[str, msgspec.Raw], wanted: _FieldDecoders) -> dict[str, Any]:
     """Each wanted field by itself, so that a body, which may be large, is gone through once."""
     return {name: decoder.decode(values[definition.wire_name(name)]) for name, decoder in wanted.items()}
+
+
+WARM_UP: Final = encode(WarmUp())  # they are all alike

@@ -19,7 +19,7 @@ from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, Re
 from delayer.core.limits.turn import PREPARE, Come, turn_of
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
-from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, Slot, decode_for_executor, encode
+from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, Slot, WarmUp, decode_for_executor, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.ledger import Conflict
@@ -85,8 +85,10 @@ class Execute:
 
     def _expect_seats(self, batch: Sequence[ReceivedMessage], turns: Mapping[str, tuple[Slot, ...]]) -> None:
         """For what is limited, and has its turn while this batch is handled: one write for each limit."""
-        now = self.clock.now()
         try:
+            if not self.seating.any():
+                return
+            now = self.clock.now()
             self.seating.expect(
                 message
                 for one in batch
@@ -103,9 +105,12 @@ class Execute:
 
     def _settle(self, received: ReceivedMessage, slots: tuple[Slot, ...] = ()) -> bool:
         """Whether the message may be deleted. What is no fault of the message keeps it: it comes again."""
-        message = None
+        message: ExecutorMessage | OutcomeMessage | None = None
         try:
-            message = decode_for_executor(received.body)
+            read = decode_for_executor(received.body)
+            if isinstance(read, WarmUp):
+                return True
+            message = read
             if isinstance(message, OutcomeMessage):
                 return self._write_down(executing.made_of(message))
             self.check(message)
@@ -524,7 +529,7 @@ def _limited(received: ReceivedMessage, now: Millis) -> ExecutorMessage | None:
     """What may be attempted by this batch; None for all else. Whatever is wrong with it is said when it is handled."""
     try:
         message = decode_for_executor(received.body)
-        if isinstance(message, OutcomeMessage) or due_of(message) - now > MAX_HOLD:
+        if not isinstance(message, ExecutorMessage) or due_of(message) - now > MAX_HOLD:
             return None
         _ = retrying.policy_of(message.schedule.definition)
     except (Malformed, UnknownVersion):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Final
 
 from attrs import evolve, field, frozen
 
@@ -14,7 +15,7 @@ from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater,
 from delayer.core.limits.turn import Come, seconds_before
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, decode, encode, encode_again
+from delayer.core.schedule.messages import WARM_UP, DelayerMessage, ExecutorMessage, decode, encode, encode_again
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import WritesLedger
 from delayer.ports.observer import Observer
@@ -25,6 +26,8 @@ from delayer.use_cases.flow.gate import Gate
 from delayer.use_cases.flow.waiting import Waiting
 from delayer.use_cases.limits.limits import Limits
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, undeliverable
+
+CANARY: Final = "canary"  # the action of Delayer's own schedules (ADR 0075)
 
 
 @frozen(kw_only=True)
@@ -148,14 +151,27 @@ class Relay(HandOver):
                 case _, DelayerMessage() as message:
                     held.append(Held(received=received, message=message))
         ready, in_line, unbooked = self.lined_up(held)
-        return failed + unbooked + self._resend(early + in_line) + self.drop(late) + self._fire(ready, give_back)
+        failed += unbooked + self._resend(early + in_line) + self.drop(late) + self._fire(ready, give_back)
+        self._keep_warm(ready)
+        return failed
+
+    def _keep_warm(self, handed_over: Sequence[Held]) -> None:
+        """One environment of each executor, with each canary: a schedule that is alone finds one that has started.
+
+        When all of the batch is handed over. What cannot be sent is left out: nothing waits for it.
+        """
+        if not any(one.action_type == CANARY for one in handed_over):
+            return
+        others = {id(queue): queue for kind, queue in self.executor_queues.items() if kind != CANARY}
+        for queue in others.values():
+            queue.send([Outgoing(body=WARM_UP)])
 
     def read(self, received: ReceivedMessage) -> tuple[relaying.Decision | Malformed, DelayerMessage | None]:
         """What is to be done with a message, and what could be read of it. What our own code fails at waits."""
         message = None
         try:
             message = decode(received.body, DelayerMessage)
-            decision = relaying.decide(message, self.clock.now(), self.executor_queues)
+            decision = relaying.decide(message, self.clock.now(), self.executor_queues, len(received.body))
             return (self.kept_back(message) or decision) if decision == relaying.Hold() else decision, message
         except Malformed as error:
             return error, message

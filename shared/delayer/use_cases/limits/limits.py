@@ -45,9 +45,9 @@ class Limits:
     gate: Gate
     booking: Booking
 
-    def any(self) -> bool:
-        """Whether there are limits of rate at all. Raises Unavailable."""
-        return any(by_rate(block) for block in self.gate.view())
+    def any(self, counts: Callable[[Block], bool] = by_rate) -> bool:
+        """Whether there are limits of rate, or others, at all. Raises Unavailable."""
+        return any(counts(block) for block in self.gate.view())
 
     def about(self, schedule: Schedule, counts: Callable[[Block], bool] = by_rate) -> tuple[Block, ...]:
         """The limits of rate, or others, that count its attempts, the slowest first. Raises Unavailable."""

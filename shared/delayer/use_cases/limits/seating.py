@@ -19,6 +19,10 @@ class Seating:
     limits: Limits
     seats: Seats
 
+    def any(self) -> bool:
+        """Whether there are limits of the number at a time at all. Raises Unavailable."""
+        return self.limits.any(at_a_time)
+
     def expect(self, messages: Iterable[ExecutorMessage]) -> None:
         """One write for each limit of a batch. Raises Unavailable, if it is not known what is limited."""
         wanted: Counter[Block] = Counter()

@@ -22,6 +22,7 @@ from delayer.core.schedule.messages import (
     DelayerMessage,
     ExecutorMessage,
     OutcomeMessage,
+    WarmUp,
     decode,
     decode_for_executor,
 )
@@ -226,7 +227,8 @@ def message_in(body: str) -> DelayerMessage | ExecutorMessage | OutcomeMessage |
     """The message of either queue; None if it is neither."""
     for read in (decode_for_executor, partial(decode, kind=DelayerMessage)):
         try:
-            return read(body)
+            found = read(body)
+            return None if isinstance(found, WarmUp) else found
         except (Malformed, UnknownVersion):
             continue
     return None

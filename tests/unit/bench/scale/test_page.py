@@ -62,6 +62,15 @@ def test_what_the_text_says_of_few_schedules() -> None:
     assert all(round(row(scale, report.SINGLE).million) == 8 for scale in stack.SCALES), "about $8"
 
 
+def test_a_schedule_that_is_alone_is_on_time_because_the_canary_keeps_it_warm() -> None:
+    """One a minute, on `small`; without that it is a second late."""
+    known, small = figures.read(), stack.of_template("small")
+    load = Load(name="alone", schedules=300, within=300 * 60)
+    warm = simulate(load, evolve(small, warm=1, connects=True), known)
+    assert warm.percentile(0.99) <= 0.25
+    assert simulate(evolve(load, schedules=1), evolve(small, connects=True), known).percentile(0.99) > 1
+
+
 def test_more_relays_do_not_help_against_the_ledger() -> None:
     """It takes some seconds: the model plays some hundred thousand schedules."""
     shape = stack.of_template("small")

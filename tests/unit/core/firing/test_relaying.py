@@ -1,14 +1,19 @@
 """What the relay decides: nothing handed over before its lead, nothing left in a hold."""
 
+import json
+
 import attrs
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from delayer.core.firing import relaying
 from delayer.core.firing.executing import Done, Made, Refused, Result, Retry, carried
 from delayer.core.firing.relaying import (
+    ADDED,
     LAST_CALL,
     MAX_HOLD,
+    SURELY_FITS,
     Group,
     Hold,
     Resend,
@@ -82,6 +87,24 @@ def test_what_its_queue_cannot_take_is_malformed() -> None:
     with pytest.raises(Malformed, match=r"too large for the queue of its action: 1,048,577 bytes"):
         decide(of_bytes(MAX_BYTES + 1), NOW, TYPES)
     assert isinstance(decide(of_bytes(MAX_BYTES + 1), NOW - MINUTE, TYPES), Resend)
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_what_surely_fits_does(payload: str, value: str) -> None:
+    """To the character: a body of this length, all of it of four bytes, and the most that may follow it."""
+    message = a_delayer_message(payload=json.dumps([payload, value], ensure_ascii=False))
+    assert bytes_of_largest(message) <= len(encode(message).encode()) + ADDED
+    assert 4 * SURELY_FITS + ADDED <= MAX_BYTES
+
+
+def test_what_surely_fits_is_not_encoded_to_learn_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    def encoded(message: DelayerMessage) -> int:
+        raise AssertionError("encoded")
+
+    monkeypatch.setattr(relaying, "bytes_of_largest", encoded)
+    assert decide(a_delayer_message(NOW), NOW, TYPES, SURELY_FITS) == Hold()
+    with pytest.raises(AssertionError, match="encoded"):
+        decide(a_delayer_message(NOW), NOW, TYPES, SURELY_FITS + 1)
 
 
 @given(

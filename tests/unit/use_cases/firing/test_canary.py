@@ -1,5 +1,6 @@
 """A canary in every tick: it takes the whole path, is measured apart from the users' schedules, and disturbs nobody."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.schedule.instants import MINUTE, SECOND
-from delayer.core.schedule.messages import DelayerMessage, encode
+from delayer.core.schedule.messages import WARM_UP, DelayerMessage, encode
 from delayer.core.schedule.schedule import SYSTEM_OWNER, Schedule
 from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue
 from delayer.fakes.runtime.faults import Crash
@@ -74,6 +75,40 @@ def test_each_tick_sends_one_and_each_arrives_on_time() -> None:
     assert {metric for metric, _ in arrived} == {"CanaryNearLateness", "CanaryFarLateness"}
     assert sent - under_way - 2 <= len(arrived) < sent
     assert {lateness for _, lateness in arrived} == {0}
+
+
+def test_each_canary_keeps_an_environment_of_each_executor_warm() -> None:
+    """Once a minute each gets a message that asks for nothing, and leaves nothing behind."""
+    world = CanaryWorld()
+    handled: list[str] = []
+    healthy = world.execute
+
+    def counted(batch: Sequence[ReceivedMessage]) -> list[str]:
+        handled.extend(one.body for one in batch)
+        return healthy(batch)
+
+    world.execute = counted  # type: ignore[assignment] # only called
+    world.run_until(START + 30 * MINUTE)
+    assert set(handled) == {WARM_UP}
+    assert len(handled) == len(world.canary_observer.canaries)
+    assert world.http_queue.messages == []
+    assert world.target.reached == []
+    assert world.observer.warnings == []
+
+
+def test_a_warm_up_that_cannot_be_sent_keeps_no_canary() -> None:
+    world = CanaryWorld()
+    queues: Any = {**world.relay.executor_queues, "http-request": Closed()}
+    world.relay = evolve(world.relay, executor_queues=queues)
+    world.run_until(START + 10 * MINUTE)
+    assert world.canary_observer.canaries
+
+
+class Closed:
+    """SQS takes nothing."""
+
+    def send(self, messages: Sequence[Any]) -> list[int]:
+        return list(range(len(messages)))
 
 
 def test_it_is_not_counted_among_the_users_schedules() -> None:

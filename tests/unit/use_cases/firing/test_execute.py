@@ -16,12 +16,13 @@ from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.malformed import UnknownVersion
-from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, decode, encode
+from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, decode, decode_for_executor, encode
 from delayer.fakes import ManualClock
 from delayer.fakes.runtime.faults import failed
 from delayer.ports.ledger import Written
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.target import NotAttempted
+from delayer.use_cases.firing import execute
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.transitions import take_out
 from tests.world import World
@@ -52,6 +53,21 @@ def test_what_the_target_takes_is_executed() -> None:
     assert len(world.target.reached) == 1
     assert world.http_queue.sent == 0
     assert world.observer.counts["Executed"] == 1
+
+
+def test_without_limits_nothing_is_decoded_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody has set costs nothing: each message is read once, when it is handled."""
+    read: list[str] = []
+
+    def decoded(body: str) -> ExecutorMessage | OutcomeMessage:
+        read.append(body)
+        return decode_for_executor(body)
+
+    monkeypatch.setattr(execute, "decode_for_executor", decoded)
+    world = after_a_claim(Done("HTTP 204"))
+    batch = delivered(an_executor_message())
+    assert world.execute(batch) == []
+    assert read == [batch[0].body]
 
 
 def test_it_waits_for_the_point_in_time() -> None:
@@ -368,7 +384,7 @@ def test_an_attempt_is_not_made_again_because_its_outcome_could_not_be_written(
     waiting = delivered(an_executor_message())
     for _ in range(2):
         world.http_queue.settle(waiting, world.execute(waiting))
-        world.clock.move(2 * MINUTE)
+        world.clock.move(world.http_queue.visibility)
         waiting = world.http_queue.receive()
         assert waiting
     assert len(world.target.reached) == 1
