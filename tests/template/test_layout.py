@@ -5,8 +5,21 @@ from collections.abc import Iterator
 from functools import cache
 
 from attrs import frozen
+from ministack.core.responses import request_scope
+from ministack.services.cloudformation import engine
 
-from tests.cfn import TEMPLATE, deployed, expanded, functions, logical_names, names_of, of_a_loop, written
+from tests.cfn import (
+    TEMPLATE,
+    deployed,
+    expanded,
+    expanded_with,
+    functions,
+    logical_names,
+    names_of,
+    of_a_loop,
+    transformed,
+    written,
+)
 from tests.running.of_each import of_each
 from tests.template.added import is_added
 
@@ -212,23 +225,30 @@ def test_all_else_is_short(feature: str) -> None:
             assert cost([block]) <= (12 if feature in OF_LOOPS else 9)
 
 
-def test_the_stack_stays_below_the_limit_of_cloudformation() -> None:
-    """500 resources, some of them free for a team (ADR 0102)."""
-    assert len(deployed()["Resources"]) <= 500
-
-
-def test_an_action_of_a_team_adds_few_resources() -> None:
-    """13 an action, and two that it adds beside it: there is room for one (ADR 0102)."""
+def test_the_resources_are_few() -> None:
+    """CloudFormation takes 500, also of those whose condition is false. A dozen for each action, and two beside it."""
     added = sum(map(is_added, functions()))
-    assert len(deployed()["Resources"]) <= 474 + (13 + 2) * added
+    assert len(deployed()["Resources"]) <= 380 + (12 + 2) * added
+    assert len(created({})) <= 260 + (12 + 2) * added
+
+
+def created(given: dict[str, str]) -> set[str]:
+    """The logical names of what such a stack consists of, as its conditions decide."""
+    template = transformed(expanded_with(**given))
+    values = [{"Key": name, "Value": value} for name, value in given.items() if name in template["Parameters"]]
+    with request_scope("123456789012", "eu-west-1"):
+        conditions = engine._evaluate_conditions(template, engine._resolve_parameters(template, values))
+    resources = template["Resources"].items()
+    return {name for name, one in resources if conditions.get(one.get("Condition", ""), True)}
 
 
 def test_the_lists_of_functions_are_those_of_the_table() -> None:
-    """In its order: one loop has all but what loops make whole, one those that the API waits for."""
+    """In its order: one loop has those that the API waits for, one all others but what loops make whole."""
     table = written()["Mappings"]["Functions"]
     loops = {name: names_of(loop) for name, loop in written()["Resources"].items() if LOOP.fullmatch(name)}
-    assert list(table) == loops["Fn::ForEach::Functions"]
-    assert [name for name, row in table.items() if "ApiTimeoutMillis" in row] == loops["Fn::ForEach::Integrations"]
+    behind_the_api = [name for name, row in table.items() if "ApiTimeoutMillis" in row]
+    assert loops["Fn::ForEach::Integrations"] == behind_the_api
+    assert loops["Fn::ForEach::Functions"] == [name for name in table if name not in behind_the_api]
     assert [name for name in logical_names().values() if name in table] == list(table)
 
 

@@ -21,6 +21,7 @@ from delayer.fakes import (
     MemoryScheduleTable,
     MemorySeries,
 )
+from delayer.fakes.messaging.queue import Message
 from delayer.ports.flow import Rows
 from delayer.ports.ledger import Conflict, WriteResult, Written
 from delayer.ports.queue import ReceivedMessage

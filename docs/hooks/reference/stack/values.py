@@ -11,7 +11,6 @@ WORDS = {
     "HasShards": "if `Shards` is not 0",
     "IsLarge": "with `Scale=large`",
     "IsTraced": "with `Tracing=true`",
-    "HasAllAlarms": "with `Alarms=all`",
     "HasPrivateTargets": "if `AllowPrivateTargets` is confirmed",
     "HasSqsTargetRegions": "if `SqsTargetRegions` is set",
     "HasTargetRegions": "if `TargetRegions` is set",

@@ -16,7 +16,14 @@ from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.malformed import UnknownVersion
-from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, decode, decode_for_executor, encode
+from delayer.core.schedule.messages import (
+    ExecutorMessage,
+    OutcomeMessage,
+    WarmUp,
+    decode,
+    decode_for_executor,
+    encode,
+)
 from delayer.fakes import ManualClock
 from delayer.fakes.runtime.faults import failed
 from delayer.ports.ledger import Written
@@ -59,7 +66,7 @@ def test_without_limits_nothing_is_decoded_for_them(monkeypatch: pytest.MonkeyPa
     """What nobody has set costs nothing: each message is read once, when it is handled."""
     read: list[str] = []
 
-    def decoded(body: str) -> ExecutorMessage | OutcomeMessage:
+    def decoded(body: str) -> ExecutorMessage | OutcomeMessage | WarmUp:
         read.append(body)
         return decode_for_executor(body)
 
