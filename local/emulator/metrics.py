@@ -16,6 +16,7 @@ FED: Final = frozenset(
         "Failed",
         "SweepHeld",
         "NotBroughtBack",
+        "NotHandled",
         "SeriesFailed",
         "SeriesHealed",
         "NotDecided",

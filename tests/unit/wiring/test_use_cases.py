@@ -165,7 +165,7 @@ MORE: dict[str, list[Any]] = {
     "execute": [ScriptedTarget(World().clock)],
     "guard": [lambda batch: []],
     "callers": [lambda command: ""],
-    "refill": [lambda batch: [], lambda: True],
+    "refill": [use_cases.guard(World().ports("guard"), lambda batch: []), lambda: True],
     "deliver": [lambda event: None],
     "decide": [lambda schedule: At(schedule.created_at)],
     "credentials": [lambda values, left: None],

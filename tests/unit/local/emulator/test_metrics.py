@@ -32,6 +32,7 @@ def test_what_a_function_writes_is_recorded_value_by_value(
     telemetry.observed(handler)({}, None)
     service = {"service": "delayer"}
     assert sorted(recorded("a line of text\n" + capsys.readouterr().out)) == [
+        ("Delayer", "Attention", 1.0, "Count", service),
         ("Delayer", "CanaryNearLateness", 7.0, "Milliseconds", service),
         ("Delayer", "CanaryNearLateness", 12.0, "Milliseconds", service),
         ("Delayer", "DeadLettered", 1.0, "Count", service),

@@ -21,8 +21,8 @@ def test_values_are_those_of_the_command_line() -> None:
     [
         ("LogLevle", "INFO", "no parameter LogLevle"),
         ("LogLevel", "LOUD", "one of DEBUG, INFO"),
-        ("Shards", "0", "a number from 1 to 100"),
-        ("Shards", "eight", "a number from 1 to 100"),
+        ("Shards", "101", "a number from 0 to 100"),
+        ("Shards", "eight", "a number from 0 to 100"),
         ("PrivateTargetsAccount", "123", "must match"),
         ("TargetRoleArns", "arn:aws:iam::123456789012:role/x" + "y" * 4000, "the most"),
     ],
