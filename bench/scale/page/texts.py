@@ -10,6 +10,7 @@ from bench.scale.model import Load, simulate
 from bench.scale.page.rows import Row, of_rows
 from bench.scale.report import DAY, LOADS, ONE, seconds
 from bench.scale.stack import of_template
+from delayer_client.operator.verify.promises.surroundings import EVENTS_OF_A_SCHEDULE, PUBLISHES, PUBLISHES_ELSEWHERE
 
 NAMES = {load.name for load in LOADS}
 
@@ -69,6 +70,21 @@ def lone() -> str:
     )
 
 
+def publishes() -> str:
+    """What SNS takes from an account by default, and how long the events of a million schedules take."""
+    regions: dict[int, list[str]] = {}
+    for region, number in PUBLISHES.items():
+        regions.setdefault(number, []).append(f"`{region}`")
+    named = [(", ".join(names), number) for number, names in regions.items()]
+    return table(
+        ["Region", "messages a second", "schedules a second", "the events of a million"],
+        [
+            [where, f"{number:,}", f"{number // EVENTS_OF_A_SCHEDULE:,}", seconds(1e6 * EVENTS_OF_A_SCHEDULE / number)]
+            for where, number in (*named, ("all others", PUBLISHES_ELSEWHERE))
+        ],
+    )
+
+
 def texts(scales: Mapping[str, Sequence[Row]]) -> dict[str, str]:
     """By the names of the marks."""
     tables = {scale: of_rows(shown(rows)) for scale, rows in scales.items()}
@@ -77,5 +93,6 @@ def texts(scales: Mapping[str, Sequence[Row]]) -> dict[str, str]:
         "billion": billion(scales),
         "throughput": throughput(scales),
         "lone": lone(),
+        "publishes": publishes(),
         **tables,
     }

@@ -12,6 +12,7 @@ from delayer_client.operator.credentials import Aws
 from delayer_client.operator.errors import NoStack
 
 AWS_ERRORS: Final = (BotoCoreError, ClientError)
+PUBLISHED: Final = "Messages Published per Second"  # the name of a quota of SNS
 NAMESPACE: Final = "Delayer"  # of the metrics that the functions write
 PERIOD: Final = 60  # seconds of a figure of CloudWatch
 
@@ -61,6 +62,31 @@ class Account:
         """How many functions the account lets run at a time."""
         limits = self.client("lambda").get_account_settings()["AccountLimit"]
         return int(limits["ConcurrentExecutions"])
+
+    @property
+    def region(self) -> str:
+        """Where the stack is."""
+        return self.aws.region
+
+    def publishes_a_second(self) -> int:
+        """How many messages the account may publish to topics; 0 if Service Quotas does not say it."""
+        try:
+            pages = self.client("service-quotas").get_paginator("list_service_quotas").paginate(ServiceCode="sns")
+            found = [one["Value"] for page in pages for one in page["Quotas"] if one["QuotaName"] == PUBLISHED]
+        except AWS_ERRORS:
+            return 0
+        return int(found[0]) if found else 0
+
+    def provisioned_pollers(self) -> dict[str, int] | None:
+        """The least number of each function of the stack that has some; None if no mapping of the stack is found."""
+        pages = self.client("lambda").get_paginator("list_event_source_mappings").paginate()
+        own = [
+            (name, one.get("ProvisionedPollerConfig", {}).get("MinimumPollers", 0))
+            for page in pages
+            for one in page["EventSourceMappings"]
+            if (name := one["FunctionArn"].split(":")[6]).startswith(f"{self.stack}-")
+        ]
+        return {name: number for name, number in own if number} if own else None
 
     def ttl_of(self, output: str) -> str:
         """Of the table that the stack names so: its state, and the attribute it goes by."""

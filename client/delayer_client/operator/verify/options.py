@@ -5,6 +5,8 @@ from typing import Final
 
 PARTS: Final = (
     "concurrency",
+    "events",
+    "pollers",
     "near",
     "bulk",
     "races",

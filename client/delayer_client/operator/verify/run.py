@@ -1,6 +1,7 @@
 """The order of a run: the far ones first, since they take longest; meanwhile all else."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from delayer_client.operator.credentials import Aws, find_credentials
@@ -11,18 +12,20 @@ from delayer_client.operator.verify.inbox import Inbox, queue_name
 from delayer_client.operator.verify.options import Options
 from delayer_client.operator.verify.promises.canary import canary
 from delayer_client.operator.verify.promises.cancelling import never_fired, races
-from delayer_client.operator.verify.promises.concurrency import concurrency
 from delayer_client.operator.verify.promises.deciding import deciding
 from delayer_client.operator.verify.promises.failing import redriven, refused
 from delayer_client.operator.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
 from delayer_client.operator.verify.promises.relaxed import relaxed
 from delayer_client.operator.verify.promises.repeating import repeating
 from delayer_client.operator.verify.promises.signing import signing
+from delayer_client.operator.verify.promises.surroundings import concurrency, events, pollers
 from delayer_client.operator.verify.results.findings import Finding, broken, unchecked
 from delayer_client.operator.verify.session import Session, Unexpected
 
 TITLES = {
     "concurrency": "What the account allows",
+    "events": "What the Region publishes",
+    "pollers": "What is paid for",
     "near": "Firing near",
     "bulk": "Firing a batch at one instant",
     "races": "Cancelling at the instant of the claim",
@@ -150,7 +153,12 @@ def check_all(session: Session, inbox: Inbox) -> None:
         "relaxed": lambda: relaxed(session, inbox),
     }
     if account:
-        todo = {"concurrency": lambda: [concurrency(session, account)], **todo}
+        around: dict[str, Callable[[Session, Account], Finding]] = {
+            "concurrency": concurrency,
+            "events": events,
+            "pollers": pollers,
+        }
+        todo = {part: partial(_of_one, find, session, account) for part, find in around.items()} | todo
     try:
         for part, of_part in todo.items():
             if part in parts:
@@ -166,6 +174,10 @@ def check_all(session: Session, inbox: Inbox) -> None:
         fired = sum(len(instants) for instants in inbox.arrivals().values())  # each was sent by an executor
         session.bill.sqs_requests += inbox.requests + late_queue.requests + fired
         late_queue.close()
+
+
+def _of_one(find: Callable[[Session, Account], Finding], session: Session, account: Account) -> Sequence[Finding]:
+    return [find(session, account)]
 
 
 def looked_at(waiting: Waiting | Finding, session: Session, inbox: Inbox) -> Finding:

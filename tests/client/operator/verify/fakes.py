@@ -105,6 +105,9 @@ class FakeStack:
     discarded: list[str] = field(factory=list)
     lane: str = "relaxed"  # that GET shows of what was asked for in it
     concurrency: int = 1_000  # of the account
+    region: str = "eu-west-1"
+    publishes: int = 0  # what Service Quotas says; 0: nothing
+    provisioned: dict[str, int] | None = field(factory=dict)
     ttl: str = "ENABLED expiresAt"
     lanes: dict[str, str] = field(factory=dict)
     when_status: int = 201  # that POST is answered with if a policy is to decide the time
@@ -222,6 +225,12 @@ class FakeStack:
 
     def concurrent_executions(self) -> int:
         return self.concurrency
+
+    def publishes_a_second(self) -> int:
+        return self.publishes
+
+    def provisioned_pollers(self) -> dict[str, int] | None:
+        return self.provisioned
 
     def ttl_of(self, output: str) -> str:
         assert output == "RelaxedTable"

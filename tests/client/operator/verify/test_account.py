@@ -7,10 +7,11 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from delayer_client.operator.credentials import Aws
 from delayer_client.operator.errors import NoStack
-from delayer_client.operator.verify.account import Account
+from delayer_client.operator.verify.account import PUBLISHED, Account
 from tests.unit.empty_account import empty_account
 
 TEMPLATE = """
@@ -91,6 +92,55 @@ def test_an_answer_that_is_none(account: Account, content: str) -> None:
 def test_what_the_account_allows(account: Account) -> None:
     account.aws.clients["lambda", True] = Limits()  # moto does not have it
     assert account.concurrent_executions() == 1_000
+
+
+class Listing:
+    """boto3's client of a service that lists something, in two pages."""
+
+    def __init__(self, operation: str, key: str, *listed: dict[str, Any]) -> None:
+        self.operation, self.key, self.listed = operation, key, listed
+
+    def get_paginator(self, operation: str) -> "Listing":
+        assert operation == self.operation
+        return self
+
+    def paginate(self, **_: str) -> list[dict[str, Any]]:
+        return [{self.key: list(self.listed[:1])}, {self.key: list(self.listed[1:])}]
+
+
+def test_what_sns_takes_from_the_account(account: Account) -> None:
+    """Zero is what Service Quotas does not say: it may not be asked, or does not know it."""
+    quotas = [{"QuotaName": "Topics per account", "Value": 1e5}, {"QuotaName": PUBLISHED, "Value": 9_000.0}]
+    account.aws.clients["service-quotas", True] = Listing("list_service_quotas", "Quotas", *quotas)
+    assert account.publishes_a_second() == 9_000
+    account.aws.clients["service-quotas", True] = Listing("list_service_quotas", "Quotas", quotas[0])
+    assert account.publishes_a_second() == 0
+
+    class Denied:
+        def get_paginator(self, operation: str) -> None:
+            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, operation)
+
+    account.aws.clients["service-quotas", True] = Denied()
+    assert account.publishes_a_second() == 0
+
+
+def mapping(function: str, minimum: int = 0) -> dict[str, Any]:
+    found: dict[str, Any] = {"FunctionArn": f"arn:aws:lambda:eu-west-1:123456789012:function:{function}"}
+    return {**found, "ProvisionedPollerConfig": {"MinimumPollers": minimum}} if minimum else found
+
+
+@pytest.mark.parametrize(
+    ("listed", "found"),
+    [
+        ([], None),
+        ([mapping("other-delayer-relay", 2)], None),
+        ([mapping("delayer-delayer-relay"), mapping("other-x", 2)], {}),
+        ([mapping("delayer-delayer-relay", 30), mapping("delayer-series-stepper")], {"delayer-delayer-relay": 30}),
+    ],
+)
+def test_which_pollers_of_the_stack_are_provisioned(account: Account, listed: list[Any], found: Any) -> None:
+    account.aws.clients["lambda", True] = Listing("list_event_source_mappings", "EventSourceMappings", *listed)
+    assert account.provisioned_pollers() == found
 
 
 def test_a_stack_that_serves_another_address(account: Account) -> None:

@@ -10,9 +10,9 @@ from delayer_client.operator.verify.api import now
 from delayer_client.operator.verify.inbox import Arrival
 from delayer_client.operator.verify.promises import cancelling, deciding, failing, firing, repeating
 from delayer_client.operator.verify.promises.canary import canary
-from delayer_client.operator.verify.promises.concurrency import NEEDED, concurrency
 from delayer_client.operator.verify.promises.relaxed import relaxed
 from delayer_client.operator.verify.promises.signing import signing
+from delayer_client.operator.verify.promises.surroundings import NEEDED, PROVISIONED, concurrency, events, pollers
 from delayer_client.operator.verify.results.findings import Finding, Outcome
 from tests.cfn import written
 from tests.client.operator.verify.fakes import FakeStack, a_session, the_late_queue
@@ -343,3 +343,49 @@ def test_the_account_allows_what_the_stack_is_made_for(scale: str, allowed: int,
 
 def test_what_is_needed_is_what_the_template_says() -> None:
     assert {name: row["Concurrency"] for name, row in written()["Mappings"]["Scales"].items()} == NEEDED
+
+
+def test_whether_pollers_are_provisioned_is_what_the_template_says() -> None:
+    scales = written()["Mappings"]["Scales"]
+    assert {name: "RelayPollers" in row for name, row in scales.items()} == PROVISIONED
+
+
+@pytest.mark.parametrize(
+    ("region", "publishes", "said"),
+    [
+        ("us-east-1", 0, "30,000 messages a second by default in us-east-1: those of 7,500 schedules a second"),
+        ("eu-central-1", 0, "1,500 messages a second by default in eu-central-1: those of 375 "),
+        ("eu-south-2", 0, "300 messages a second by default in eu-south-2: those of 75 "),
+        ("eu-south-2", 12_000, "12,000 messages a second of this account: those of 3,000 "),
+    ],
+)
+def test_how_many_events_the_region_publishes(region: str, publishes: int, said: str) -> None:
+    stack = FakeStack(region=region, publishes=publishes)
+    found = events(a_session(stack), stack)  # type: ignore[arg-type]
+    assert found.outcome == HELD
+    assert found.detail.startswith(said)
+
+
+def test_a_stack_without_events_publishes_none() -> None:
+    stack = FakeStack(parameters={"Lifecycle": "none"})
+    assert "Lifecycle=none" in events(a_session(stack), stack).detail  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("scale", "provisioned", "outcome", "said"),
+    [
+        ("small", {}, HELD, "none, and Scale=small"),
+        ("small", {"delayer-delayer-relay": 30}, BROKEN, "30 are provisioned and paid for, at delayer-delayer-relay"),
+        ("large", {"delayer-delayer-relay": 30, "delayer-executor-canary": 2}, HELD, "32 provisioned, as Scale=large"),
+        ("large", {}, BROKEN, "no queue has provisioned pollers"),
+        ("small", None, UNCHECKED, "no mappings"),
+    ],
+)
+def test_what_the_scale_does_not_have_is_not_paid_for(
+    scale: str, provisioned: dict[str, int] | None, outcome: Outcome, said: str
+) -> None:
+    """A stack that goes from `large` back to `small` must not keep its pollers."""
+    stack = FakeStack(parameters={"Scale": scale}, provisioned=provisioned)
+    found = pollers(a_session(stack), stack)  # type: ignore[arg-type]
+    assert found.outcome == outcome
+    assert said in found.detail
