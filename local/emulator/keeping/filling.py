@@ -37,7 +37,7 @@ def fill_stack(contents: Contents, saved_at: float, index: VisibilityIndex, stre
             index.note(queue["url"], message["visible_at"])
     for stream in contents["streams"]:
         table = places.get(stream["table"]) or stream["table"]
-        streams.carried[table, stream["function"]] = stream["records"]
+        streams.carried.setdefault((table, stream["function"]), []).extend(stream["records"])  # of two mappings, too
 
 
 def places_of(old: dict[str, str], new: dict[str, str]) -> dict[str, str | None]:

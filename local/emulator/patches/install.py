@@ -24,7 +24,7 @@ from local.emulator.patches.queues.mappings import (
 from local.emulator.patches.queues.receive import QuickReceive
 from local.emulator.patches.queues.visibility_index import VisibilityIndex
 from local.emulator.patches.statements import authorize_statements, note_changes, refuse_mixed_batches
-from local.emulator.patches.streams import StreamPoller, name_who_expires
+from local.emulator.patches.streams import StreamPoller, match_what_is_absent, name_who_expires
 from local.emulator.processes.forking import fork_functions
 from local.emulator.processes.parents import Parents
 from local.errors import EmulatorError
@@ -64,6 +64,7 @@ def install(observer: Observer) -> Corrections:
     streams = StreamPoller(lambda_service, dynamodb)
     streams.install()
     name_who_expires(dynamodb)
+    match_what_is_absent(lambda_service)
     parse_once(dynamodb, importlib.import_module("ministack.services._dynamodb_keywords"))
     QuickReceive(sqs).install()
     wakes = DelayedWakes(lambda_service, sqs)

@@ -44,6 +44,17 @@ def name_who_expires(dynamodb: Any) -> None:
     dynamodb._delete_item, dynamodb._build_change_record = noted, named
 
 
+def match_what_is_absent(service: Any) -> None:
+    """A pattern may ask that a field is not there, as on AWS, also where what would hold it is not there either."""
+    matches = service._match_esm_filter
+    service._match_esm_filter = lambda record, pattern: matches(filled(record, pattern), pattern)
+
+
+def filled(record: dict[str, Any], pattern: dict[str, Any]) -> dict[str, Any]:
+    """The record with an empty object wherever the pattern looks into one that it does not have."""
+    return {**record, **{name: record.get(name) or {} for name, part in pattern.items() if isinstance(part, dict)}}
+
+
 class StreamPoller:
     """Reads each stream mapping in a thread of its own, and hands its records to the mapping's lanes.
 

@@ -23,7 +23,7 @@ from delayer_client.transport.credentials import by_what_is_there
 from local.emulator.access.claims import Received, claim_of
 from local.emulator.access.signatures import Signatures
 from local.receiver import ReceivedRequest, Receiver
-from tests.cfn import ROOT, deployed, resources
+from tests.cfn import ROOT, deployed, resources, written
 from tests.docs.blocks.fences import Fence, fences_in
 
 PAGE = (ROOT / "docs/start/aws.md").read_text()
@@ -131,7 +131,7 @@ def test_the_default_asks_for_signatures_and_the_queue_of_the_page_may_be_sent_t
     pattern = parameters["SqsTargetNamePattern"]["Default"].replace("*", ".*")
     assert all(re.fullmatch(pattern, name) for name in re.findall(r"amazonaws\.com/123456789012/([\w-]+)", PAGE))
     named = re.findall(r"^\| `(\w+)`", PAGE.split("### Parameters to choose")[1].split("###")[0], re.MULTILINE)
-    assert set(named) <= set(parameters)
+    assert set(named) <= set(written()["Parameters"])
 
 
 def test_the_page_names_each_service_that_the_template_has_resources_of() -> None:

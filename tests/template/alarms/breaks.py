@@ -30,7 +30,7 @@ MAPPINGS: Final = (
     "StreamEnqueuerSchedules",
     "RelaxedClaimerRemovals",
     "TimingEnqueuerWaiting",
-    *(f"StreamLifecycle{table}" for table in ("Schedules", "Relaxed", "Waiting", "Ledger")),
+    *(f"StreamLifecycle{table}" for table in ("Schedules", "Relaxed", "Waiting", "Ledger", "Occurrences")),
 )
 Break = Mapping[Name, Values | None]
 
@@ -183,7 +183,7 @@ BREAKS: Final[Mapping[str, Break]] = {
     "LifecycleIteratorAgeAlarm": {Name("IteratorAge", "StreamLifecycle"): always(1_000_000)},
     **{
         f"Lifecycle{table}DroppedAlarm": {Name("IteratorAge", "StreamLifecycle"): always(1_000_000)}  # for a day before
-        for table in ("Schedules", "Relaxed", "Waiting", "Ledger")
+        for table in ("Schedules", "Relaxed", "Waiting", "Ledger", "Occurrences")
     },
     "JournalBehindAlarm": waits_in("JournalQueue"),
     "JournalQueueNotPolledAlarm": unread("JournalQueue"),
@@ -203,7 +203,7 @@ NOT_ESSENTIAL: Final[Mapping[str, str]] = {
     "EventsUndeliveredAlarm": "a subscriber of yours; of ours, the journal and series are watched",
     **{
         f"Lifecycle{table}NotPolledAlarm": "somebody has disabled the mapping; histories stop, and the doctor says so"
-        for table in ("Schedules", "Relaxed", "Waiting", "Ledger")
+        for table in ("Schedules", "Relaxed", "Waiting", "Ledger", "Occurrences")
     },
     "SubscriberBehindAlarm": "schedules fire; whoever writes a subscriber watches it",
     "SubscriberRefusesAlarm": "schedules fire; whoever writes a subscriber watches it",

@@ -11,6 +11,7 @@ from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
 from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.schedule_id import word_of_kind
 from delayer.ports.clock import Parallel
 from delayer.ports.ledger import Conflict, WriteResult, Written
 from delayer.ports.unavailable import RowMissing, Unavailable
@@ -105,6 +106,7 @@ def _attributes(row: LedgerRow) -> Item:
     return {
         "scheduleId": {"S": row.schedule_id},
         "v": {"N": str(VERSION)},
+        "kind": {"S": word_of_kind(row.schedule_id)},  # nothing reads it but the filters of the stream (ADR 0166)
         "owner": {"S": row.owner},
         "state": {"S": str(row.state)},
         "revision": {"N": str(row.revision)},

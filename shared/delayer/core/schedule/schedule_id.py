@@ -148,6 +148,15 @@ def kind_of(schedule_id: str) -> Kind:
     return Kind(_place(_decode(schedule_id)) >> _SHARD_BITS)
 
 
+def word_of_kind(schedule_id: str) -> str:
+    """As events and rows have it, such as `relaxed-occurrence`; empty for a plain one, or one that is not known yet."""
+    try:
+        kind = kind_of(schedule_id)
+    except ValueError:
+        return ""
+    return "" if kind is Kind.PLAIN else kind.name.lower().replace("_", "-")
+
+
 def is_relaxed(schedule_id: str) -> bool:
     """Whether it is in the lane without precision (ADR 0097)."""
     return _is_of(schedule_id, Kind.RELAXED, Kind.RELAXED_OCCURRENCE)

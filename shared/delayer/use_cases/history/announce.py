@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 from delayer.core.history import cloud_events
 from delayer.core.history.events import Event, LifecycleRecord
 from delayer.core.schedule.schedule import SYSTEM_OWNER
-from delayer.core.schedule.schedule_id import Kind, kind_of
+from delayer.core.schedule.schedule_id import word_of_kind
 from delayer.ports.observer import Observer
 from delayer.ports.topic import Announcement, Topic
 
@@ -60,19 +60,10 @@ def _announcement(event: Event) -> Announcement:
         "state": event.state,
         "owner": event.owner,
         "group": group,
-        "kind": _kind(event.schedule_id),
+        "kind": word_of_kind(event.schedule_id),
         "retold": "later" if event.retold else "",
     }
     return Announcement(
         text=cloud_events.encode(event),
         attributes=tuple((name, value) for name, value in attributes.items() if value),
     )
-
-
-def _kind(schedule_id: str) -> str:
-    """Empty for a plain schedule, and for a kind that only a later version knows."""
-    try:
-        kind = kind_of(schedule_id)
-    except ValueError:
-        return ""
-    return "" if kind is Kind.PLAIN else kind.name.lower().replace("_", "-")

@@ -1,0 +1,55 @@
+"""The two readers of the ledger's stream share its records: series do not wait behind all others (ADR 0166)."""
+
+import json
+from typing import Any
+
+import pytest
+from ministack.services import lambda_svc
+
+from delayer.aws.dynamodb.ledger import to_item
+from delayer.core.schedule.schedule_id import Kind, is_occurrence
+from local.emulator.patches.streams import match_what_is_absent
+from tests.cfn import resources
+from tests.samples import a_claim, an_id
+
+MAPPINGS = resources("AWS::Lambda::EventSourceMapping")
+PARTS = ("Ledger", "Occurrences")
+
+
+@pytest.fixture(autouse=True)
+def _as_on_aws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the correction that the emulator makes; it is taken back."""
+    monkeypatch.setattr(lambda_svc, "_match_esm_filter", lambda_svc._match_esm_filter)
+    match_what_is_absent(lambda_svc)
+
+
+def readers(record: dict[str, Any]) -> list[str]:
+    """Which of the two mappings are given it."""
+    return [part for part in PARTS if lambda_svc._apply_filter_criteria([record], MAPPINGS[f"StreamLifecycle{part}"])]
+
+
+def changed(item: dict[str, Any]) -> dict[str, Any]:
+    return {"eventName": "MODIFY", "dynamodb": {"NewImage": item, "OldImage": item}}
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_each_row_has_one_reader_and_occurrences_have_their_own(kind: Kind) -> None:
+    item = to_item(a_claim(schedule_id=an_id(kind=kind)))
+    assert readers(changed(item)) == ["Occurrences" if is_occurrence(item["scheduleId"]["S"]) else "Ledger"]
+
+
+def test_a_row_that_says_nothing_of_its_kind_is_read_with_the_others() -> None:
+    """One of a plain schedule; one that an earlier version has written; what is deleted."""
+    item = to_item(a_claim())
+    assert "kind" not in item
+    assert readers(changed(item)) == ["Ledger"]
+    assert len(readers({"eventName": "REMOVE", "dynamodb": {"OldImage": item}})) <= 1
+
+
+def test_they_differ_by_their_filters_alone() -> None:
+    first, second = ({**MAPPINGS[f"StreamLifecycle{part}"], "FilterCriteria": None} for part in PARTS)
+    assert first == second
+    patterns = [
+        one["Pattern"] for part in PARTS for one in MAPPINGS[f"StreamLifecycle{part}"]["FilterCriteria"]["Filters"]
+    ]
+    assert all(isinstance(json.loads(one), dict) for one in patterns)
