@@ -20,7 +20,7 @@ ALARMS: Final = resources("AWS::CloudWatch::Alarm")
 FUNCTIONS: Final = functions()
 each_alarm = of_each(sorted(ALARMS))
 
-STREAMED: Final = ("Schedules", "Relaxed", "Waiting", "Ledger")
+STREAMED: Final = ("Schedules", "Relaxed", "Waiting", "Ledger", "Occurrences")
 SILENT: Final = {  # those that ring because nothing is heard
     "MinuteTaskMissingAlarm",
     "SeriesTaskMissingAlarm",

@@ -27,6 +27,7 @@ from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
 from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.schedule_id import Kind
 from delayer.fakes import InOrder, MemoryLedger
 from delayer.ports.ledger import Conflict, LedgerInBatches, WriteResult, Written
 from delayer.ports.unavailable import RowMissing, Unavailable
@@ -189,7 +190,7 @@ def stored(ledger: DynamoLedgerInBatches, schedule_id: str) -> Item:
 
 def test_every_attribute_of_a_row_is_named_in_an_update() -> None:
     """Also one that a later field of the row will have."""
-    texts = {"schedule_id": an_id(), "owner": "o", "state": State.CLAIMED, "arrival": Arrival.TAKEN}
+    texts = {"schedule_id": an_id(kind=Kind.OCCURRENCE), "owner": "o", "state": State.CLAIMED, "arrival": Arrival.TAKEN}
     full: dict[str, Any] = {
         one.name: texts.get(one.name, "x" if one.type is str else 7 * SECOND) for one in LedgerRow.__attrs_attrs__
     }

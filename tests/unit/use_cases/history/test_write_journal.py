@@ -150,11 +150,12 @@ def test_what_cannot_be_read_goes_to_the_dead_letters_and_its_neighbours_go_on()
 
 
 def test_it_is_kept_for_so_long_after_it_was_due() -> None:
+    """And thirty days longer, for as long as its end may come (ADR 0163)."""
     world = World()
     schedule = world.post(START + DAY)
     assert schedule
     world.update_journal()
-    assert set(world.journal.expires.values()) == {START + DAY + 90 * DAY}
+    assert set(world.journal.expires.values()) == {START + DAY + (90 + 30) * DAY}
 
 
 def test_events_outlast_an_outage_of_a_day_beside_one_that_cannot_be_read() -> None:
