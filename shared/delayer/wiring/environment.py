@@ -330,13 +330,13 @@ class Environment:
     def journal(self) -> "DynamoJournal":
         from delayer.aws.dynamodb.journal import DynamoJournal
 
-        return DynamoJournal(dynamodb=client("dynamodb"), table=setting("JOURNAL_TABLE"))
+        return DynamoJournal(dynamodb=client("dynamodb"), table=setting("JOURNAL_TABLE"), parallel=self.parallel)
 
     @cached_property
     def fail_fast_journal(self) -> "DynamoJournal":
         from delayer.aws.dynamodb.journal import DynamoJournal
 
-        return DynamoJournal(dynamodb=fail_fast_dynamodb(), table=setting("JOURNAL_TABLE"))
+        return DynamoJournal(dynamodb=fail_fast_dynamodb(), table=setting("JOURNAL_TABLE"), parallel=self.parallel)
 
     @cached_property
     def live_count(self) -> "DynamoLiveCount":

@@ -1,6 +1,7 @@
 """The journal: the events of each schedule, in order, and the schedules of an owner."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import count, permutations
 from typing import Any
@@ -14,12 +15,15 @@ from delayer.aws.dynamodb.items.requests import ITEMS, ROUNDS
 from delayer.aws.dynamodb.journal import (
     MAX_BEGINNING,
     MAX_OUTLINE,
+    PARTS,
     DynamoJournal,
     beginning_from,
     beginning_item,
     event_from,
     event_item,
     outline_from,
+    owner_list,
+    part_of,
     series_list,
 )
 from delayer.core.history import cloud_events
@@ -31,7 +35,7 @@ from delayer.core.schedule.margins import ROW_LIFETIME
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import RANDOM_BYTES
 from delayer.core.series.occurrence import Occurrence
-from delayer.fakes import MemoryJournal
+from delayer.fakes import InOrder, MemoryJournal
 from delayer.ports.journal import Journal, JournalEntry, PastOccurrence, PastOccurrences
 from delayer.ports.registry import Member, Members
 from delayer.ports.unavailable import Unavailable
@@ -111,7 +115,7 @@ class Strict(AnyClient):
 
 
 def adapter(dynamodb: Any, client: Any = None) -> DynamoJournal:
-    return DynamoJournal(dynamodb=client or dynamodb, table=create_table(dynamodb, "list", "entry"))
+    return DynamoJournal(dynamodb=client or dynamodb, table=create_table(dynamodb, "list", "entry"), parallel=InOrder())
 
 
 @pytest.fixture
@@ -254,6 +258,28 @@ def test_what_an_owner_has_is_read_page_by_page_in_due_order(journal: Journal, n
     """None twice, none missing."""
     ids = owned(journal, number)
     assert pages(journal, page) == ids
+
+
+def test_the_list_of_an_owner_is_spread_over_its_parts(dynamodb: Any) -> None:
+    """A partition of DynamoDB takes a thousand writes a second."""
+    journal = adapter(dynamodb)
+    ids = owned(journal, 200)
+    lists = Counter(item["list"]["S"] for item in dynamodb.scan(TableName=journal.table)["Items"])
+    assert set(lists) == {owner_list(OWNER, part) for part in range(PARTS)}
+    assert max(lists.values()) < 2 * len(ids) / PARTS
+
+
+def test_what_an_earlier_version_has_put_into_the_first_part_is_found(dynamodb: Any) -> None:
+    """Its list had no others."""
+    journal = adapter(dynamodb)
+    ids = owned(journal, 20)
+    for item in dynamodb.scan(TableName=journal.table)["Items"]:
+        key = {name: item[name] for name in ("list", "entry")}
+        dynamodb.delete_item(TableName=journal.table, Key=key)
+        dynamodb.put_item(TableName=journal.table, Item={**item, "list": {"S": owner_list(OWNER)}})
+    assert pages(journal, 7) == ids
+    assert set(journal.beginnings(OWNER, ids)) == set(ids)
+    assert all(len(journal.history(one, OWNER)) == 1 for one in ids)
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 4, 10])
@@ -561,7 +587,7 @@ def test_a_schedule_that_fires_at_its_first_attempt_is_two_write_units(dynamodb:
         evolve(end, detail="HTTP 204", enqueued_at=NOW, claimed_at=NOW),
     )
     found = dynamodb.scan(TableName=journal.table)["Items"]
-    assert sorted(item["list"]["S"] for item in found) == [f"owner#{OWNER}", f"schedule#{an_id()}"]
+    assert sorted(item["list"]["S"] for item in found) == [owner_list(OWNER, part_of(an_id())), f"schedule#{an_id()}"]
     assert all(sum(len(name) + len(str(*value.values())) for name, value in item.items()) <= 1_024 for item in found)
 
 
@@ -570,7 +596,7 @@ def test_all_that_is_stored_expires(dynamodb: Any) -> None:
     journal = adapter(dynamodb)
     store(journal, scheduled(a_schedule(payload=json.dumps("x" * MAX_BEGINNING))))
     found = dynamodb.scan(TableName=journal.table)["Items"]
-    assert sorted(item["list"]["S"] for item in found) == [f"owner#{OWNER}", f"schedule#{an_id()}"]
+    assert sorted(item["list"]["S"] for item in found) == [owner_list(OWNER, part_of(an_id())), f"schedule#{an_id()}"]
     assert {item["expiresAt"]["N"] for item in found} == {str((NOW + ROW_LIFETIME + KEEP_FOR) // SECOND)}
 
 
@@ -630,25 +656,26 @@ def test_what_stays_unprocessed_is_reported_by_its_position() -> None:
     """And nothing else of its batch."""
     client = leaving(lambda item: item["entry"]["S"].endswith("7"))
     events = [an_event(f"c{at:02}", NOW + at) for at in range(30)]
-    assert DynamoJournal(dynamodb=client, table="t").write(entries_of(events), KEEP_FOR) == [7, 17, 27]
+    journal = DynamoJournal(dynamodb=client, table="t", parallel=InOrder())
+    assert journal.write(entries_of(events), KEEP_FOR) == [7, 17, 27]
     assert len(client.calls) == 2 * ROUNDS
 
 
-@pytest.mark.parametrize("kind", ["schedule#", "owner#"])
+@pytest.mark.parametrize("kind", ["schedule#", "owner"])
 def test_a_large_beginning_is_stored_only_with_its_place_in_the_list(kind: str) -> None:
     """One of its two items missing is as good as both."""
     payload = json.dumps("x" * MAX_BEGINNING)
     left = a_schedule(NOW + 1).id
     client = leaving(lambda item: item["list"]["S"].startswith(kind) and left in item["list"]["S"] + item["entry"]["S"])
     events = [scheduled(a_schedule(NOW + at, payload=payload), f"c{at}") for at in range(3)]
-    assert DynamoJournal(dynamodb=client, table="t").write(entries_of(events), KEEP_FOR) == [1]
+    assert DynamoJournal(dynamodb=client, table="t", parallel=InOrder()).write(entries_of(events), KEEP_FOR) == [1]
 
 
 def test_all_deliveries_of_one_that_was_not_stored_are_reported() -> None:
     """It came twice in one batch, and was written once."""
     client = leaving(lambda item: item["entry"]["S"].endswith("c1"))
     events = [an_event("c1"), an_event("c2", NOW + 1), an_event("c1")]
-    assert DynamoJournal(dynamodb=client, table="t").write(entries_of(events), KEEP_FOR) == [0, 2]
+    assert DynamoJournal(dynamodb=client, table="t", parallel=InOrder()).write(entries_of(events), KEEP_FOR) == [0, 2]
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -660,7 +687,7 @@ def test_a_request_that_failed_is_reported_and_the_next_still_made(error: str) -
             raise ERRORS[error]
         return {}
 
-    journal = DynamoJournal(dynamodb=Wrapped(None, batch_write_item=second_fails), table="t")
+    journal = DynamoJournal(dynamodb=Wrapped(None, batch_write_item=second_fails), table="t", parallel=InOrder())
     events = [an_event(f"c{at}", NOW + at) for at in range(60)]
     assert journal.write(entries_of(events), KEEP_FOR) == list(range(25, 50))
 
@@ -674,21 +701,21 @@ def test_an_error_after_some_were_processed_reports_the_rest() -> None:
         [(name, requests)] = RequestItems.items()
         return {"UnprocessedItems": {name: requests[6:]}}
 
-    journal = DynamoJournal(dynamodb=Wrapped(None, batch_write_item=half), table="t")
+    journal = DynamoJournal(dynamodb=Wrapped(None, batch_write_item=half), table="t", parallel=InOrder())
     events = [an_event(f"c{at}", NOW + at) for at in range(10)]
     assert journal.write(entries_of(events), KEEP_FOR) == [6, 7, 8, 9]
 
 
 def test_nothing_to_store_no_request() -> None:
     client = Wrapped(None)
-    assert DynamoJournal(dynamodb=client, table="t").write([], KEEP_FOR) == []
+    assert DynamoJournal(dynamodb=client, table="t", parallel=InOrder()).write([], KEEP_FOR) == []
     assert client.calls == []
 
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_what_failed_is_unavailable(error: str) -> None:
     """And not an empty history."""
-    journal = DynamoJournal(dynamodb=Failing(ERRORS[error]), table="t")
+    journal = DynamoJournal(dynamodb=Failing(ERRORS[error]), table="t", parallel=InOrder())
     with pytest.raises(Unavailable):
         journal.history(an_id(), OWNER)
     with pytest.raises(Unavailable):

@@ -19,7 +19,7 @@ from moto import mock_aws
 
 from delayer.aws.dynamodb.journal import DynamoJournal
 from delayer.core.schedule.instants import Millis
-from delayer.fakes import Tokens
+from delayer.fakes import InOrder, Tokens
 from delayer.targets.http_request import HttpTarget
 from delayer_client.testing.functions import HandlerObserver, loaded
 from tests.unit.targets.server import Handler, Server, status
@@ -55,7 +55,8 @@ class JourneyStack(World):
         self.settings = evolve(
             self.settings, lead=LEAD, event_source="urn:delayer:123456789012:eu-west-1:delayer", has_canary=False
         )
-        self.journal = DynamoJournal(dynamodb=boto3.client("dynamodb", region_name="eu-west-1"), table=JOURNAL)  # type: ignore[assignment]
+        dynamodb = boto3.client("dynamodb", region_name="eu-west-1")
+        self.journal = DynamoJournal(dynamodb=dynamodb, table=JOURNAL, parallel=InOrder())  # type: ignore[assignment]
 
     def some_bytes(self, number: int) -> bytes:
         return hashlib.sha256(b"randomness %d" % number).digest()[:number]

@@ -10,6 +10,7 @@ from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.occurrence import Occurrence
+from delayer.fakes import InOrder
 from delayer.ports.journal import JournalEntry
 from tests.frozen.recorded import Case, Subject, cancelled
 from tests.samples import NOW, OWNER, a_schedule, an_id
@@ -34,7 +35,7 @@ def began(schedule: Schedule) -> Event:
 
 JOURNAL = Subject(
     adapter=DynamoJournal,
-    made=lambda client: DynamoJournal(dynamodb=client, table="journal"),
+    made=lambda client: DynamoJournal(dynamodb=client, table="journal", parallel=InOrder()),
     cases={
         "write": lambda journal: journal.write([entry(CLAIMED), entry(CLAIMED)], 90 * DAY),
         "write: a beginning": lambda journal: journal.write([entry(began(SMALL))], 90 * DAY),

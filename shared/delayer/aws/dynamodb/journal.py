@@ -1,11 +1,13 @@
 """The journal in DynamoDB: histories, and the schedules of an owner (ADR 0053).
 
 One table, `list` and `entry`. A list is `schedule#<id>` with an event in each entry, or `owner#<owner>` or
-`series#<owner>#<series>` with a schedule in each. The beginning of a schedule is in its entry in the list of its owner,
-whose key is known from its id (ADR 0119); only a large one is beside the other events. The counts of live schedules are
-in the same table (`live_count`).
+`series#<owner>#<series>` with a schedule in each. The list of an owner has eight parts, `owner#…` and `owner1#…` to
+`owner7#…`, because a partition takes a thousand writes a second (ADR 0167); an id says in which it is. The beginning of
+a schedule is in its entry in that list, whose key is known from its id (ADR 0119); only a large one is beside the other
+events. The counts of live schedules are in the same table (`live_count`).
 """
 
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +23,7 @@ from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.series.occurrence import Occurrence
+from delayer.ports.clock import Parallel
 from delayer.ports.journal import JournalEntry, PastOccurrence, PastOccurrences
 from delayer.ports.registry import Members
 from delayer.ports.unavailable import Unavailable
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 MAX_OUTLINE: Final = 700  # bytes of it without its payload: with its key it stays within one write unit
+PARTS: Final = 8  # of the list of an owner. Never fewer: what was written stays where it is
 MAX_BEGINNING: Final = 4_000  # bytes of a beginning in the list of its owner: a page of the list is 25 entries
 
 
@@ -39,6 +43,7 @@ class DynamoJournal:
 
     dynamodb: "DynamoDBClient"
     table: str
+    parallel: Parallel
 
     def write(self, entries: Sequence[JournalEntry], keep_for: Millis) -> list[int]:
         made = [{_key_of(item): item for item in _items(one, keep_for)} for one in entries]
@@ -47,10 +52,17 @@ class DynamoJournal:
         return [at for at, one in enumerate(made) if not left.isdisjoint(one)]
 
     def history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
-        place = lists.entry_of(schedule_id)
-        beginnings = [one for item in self._all(owner_list(owner), place) if (one := beginning_from(item))]
+        beginnings = [one for item in self._entries(owner, schedule_id) if (one := beginning_from(item))]
         events = [event for item in self._all(f"schedule#{schedule_id}") if (event := event_from(item))]
         return tuple(sorted([*beginnings, *events], key=lambda event: event.order))
+
+    def _entries(self, owner: str, schedule_id: str) -> Sequence[Item]:
+        """That of a schedule in the list of its owner. An earlier version has put all into the first part."""
+        place = lists.entry_of(schedule_id)
+        for part in dict.fromkeys((part_of(schedule_id), 0)):
+            if found := [*self._all(owner_list(owner, part), place)]:
+                return found
+        return []
 
     def _all(self, entries: str, entry: str = "") -> Iterable[Item]:
         """All of a list, or one entry of it."""
@@ -69,18 +81,32 @@ class DynamoJournal:
             raise Unavailable(f"query journal: {error}") from error
 
     def beginnings(self, owner: str, ids: Sequence[str]) -> Mapping[str, Original]:
-        keys = [entry_key(owner_list(owner), lists.entry_of(one)) for one in ids]
-        items = read_all(self.dynamodb, self.table, keys, latest=False)
+        items = self._read(owner, {one: part_of(one) for one in ids})
+        known = {lists.id_in(item) for item in items}
+        items += self._read(owner, {one: 0 for one in ids if one not in known and part_of(one)})
         events = [event for item in items if (event := outline_from(item))]
         return {event.schedule_id: event.original.without_payload() for event in events if event.original}
 
+    def _read(self, owner: str, parts: Mapping[str, int]) -> list[Item]:
+        """The entries of schedules, in these parts of the list of their owner."""
+        keys = [entry_key(owner_list(owner, part), lists.entry_of(one)) for one, part in parts.items()]
+        return [*read_all(self.dynamodb, self.table, keys, latest=False)] if keys else []
+
     def owned(self, owner: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
-        query = lists.page_query(owner_list(owner), since, until, after, at_most)
-        try:
-            answer = self.dynamodb.query(TableName=self.table, ProjectionExpression="#entry, createdAt", **query)
-        except AWS_ERRORS as error:
-            raise Unavailable(f"query journal: {error}") from error
-        return lists.members_in(answer)
+        def page(part: int) -> Members | Unavailable:
+            query = lists.page_query(owner_list(owner, part), since, until, after, at_most)
+            try:
+                answer = self.dynamodb.query(TableName=self.table, ProjectionExpression="#entry, createdAt", **query)
+            except AWS_ERRORS as error:
+                return Unavailable(f"query journal: {error}")
+            return lists.members_in(answer)
+
+        pages = []
+        for found in self.parallel.map(page, range(PARTS)):
+            if isinstance(found, Unavailable):
+                raise found
+            pages.append(found)
+        return lists.merged(pages, at_most)
 
     def occurrences(self, owner: str, series: str, after: str, at_most: int) -> PastOccurrences:
         values: Item = {":list": {"S": series_list(owner, series)}}
@@ -118,9 +144,14 @@ def _key_of(item: StoredItem) -> tuple[str, str]:
     return item["list"]["S"], item["entry"]["S"]
 
 
-def owner_list(owner: str) -> str:
-    """The list of all schedules of an owner."""
-    return f"owner#{owner}"
+def owner_list(owner: str, part: int = 0) -> str:
+    """A part of the list of all schedules of an owner."""
+    return f"owner{part or ''}#{owner}"
+
+
+def part_of(schedule_id: str) -> int:
+    """In which part of the list of its owner a schedule is."""
+    return zlib.crc32(schedule_id.encode()) % PARTS
 
 
 def series_list(owner: str, series: str) -> str:
@@ -151,7 +182,8 @@ def beginning_item(entry: JournalEntry, expires_at: Millis) -> Item:
     It is there without its payload, if that is small: for lists.
     """
     event = entry.event
-    item = lists.member_item(owner_list(event.owner), event.schedule_id, event.at, expires_at)
+    entries = owner_list(event.owner, part_of(event.schedule_id))
+    item = lists.member_item(entries, event.schedule_id, event.at, expires_at)
     text = cloud_events.shortened(entry.text)
     if len(text.encode()) <= MAX_BEGINNING:
         return item | {"v": {"N": str(VERSION)}, "event": {"S": text}}

@@ -1,5 +1,6 @@
 """Lists of schedules in due order, one item for each: those of a group, and those of an owner."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from delayer.aws.dynamodb.items.attributes import Item, StoredItem, entry_key
@@ -87,3 +88,15 @@ def members_in(answer: "QueryOutputTypeDef") -> Members:
     """The page in DynamoDB's answer."""
     more = answer.get("LastEvaluatedKey")
     return Members(members=tuple(_member_from(item) for item in answer["Items"]), more=id_in(more) if more else "")
+
+
+def merged(pages: Sequence[Members], at_most: int) -> Members:
+    """One page of several, each of another part of the list: as many as one has, in due order.
+
+    Behind the end of a page that is not the last of its part there may be others, which are not known yet.
+    """
+    known_until = min((entry_of(page.more) for page in pages if page.more), default="~")
+    found = {entry_of(one.schedule_id): one for page in pages for one in page.members}
+    shown = [found[entry] for entry in sorted(found) if entry <= known_until][:at_most]
+    is_all = len(shown) == len(found) and not any(page.more for page in pages)
+    return Members(members=tuple(shown), more="" if is_all or not shown else shown[-1].schedule_id)
