@@ -3,11 +3,14 @@
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.testing
 from attrs import evolve, frozen
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from delayer_client.cli.app import app
@@ -15,6 +18,7 @@ from delayer_client.cli.session import Session, Surroundings
 from delayer_client.testing import FakeDelayer
 
 HOOK = "https://example.com/hook"
+put_together = cache(get_command)  # a hundred commands, which CliRunner would put together for each run
 
 
 @frozen
@@ -72,6 +76,7 @@ class Cli:
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing of the user's own; a window of 80 columns."""
+    monkeypatch.setattr(typer.testing, "_get_command", put_together)
     for name in ("DELAYER_URL", "DELAYER_TOKEN", "DELAYER_OWNER", "DELAYER_ZONE", "DELAYER_STACK", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("DELAYER_CONFIG", str(tmp_path / "config" / "config.toml"))
