@@ -11,6 +11,7 @@ from playwright.sync_api import Browser
 from delayer_client import Delayer, HttpRequest, Repeat, Retry
 from local.receiver import Receiver
 from tests.browser.chromium import chromium, require_chromium
+from tests.e2e.client import until
 from tests.e2e.stacks.attaching import Shared
 
 
@@ -78,10 +79,7 @@ def closed_port(worker_id: str) -> int:
 
 def wait_for_attempt(delayer: Delayer, schedule_id: str) -> None:
     """It has failed once, and is to be made again."""
-    deadline = time.monotonic() + 60
-    while all(event.attempt != 1 for event in delayer.get(schedule_id).history or []):
-        assert time.monotonic() < deadline, "it was not attempted"
-        time.sleep(0.1)
+    until(lambda: delayer.get(schedule_id).history or [], lambda found: any(one.attempt == 1 for one in found), 60)
 
 
 def wait_for_journal(delayer: Delayer, schedule_id: str) -> None:
