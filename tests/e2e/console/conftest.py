@@ -1,6 +1,5 @@
 """A stack with something of everything, and a browser."""
 
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -84,7 +83,4 @@ def wait_for_attempt(delayer: Delayer, schedule_id: str) -> None:
 
 def wait_for_journal(delayer: Delayer, schedule_id: str) -> None:
     """The list comes from it."""
-    deadline = time.monotonic() + 40
-    while all(one.id != schedule_id for one in delayer.list()):
-        assert time.monotonic() < deadline, "the journal does not have it"
-        time.sleep(0.1)
+    until(lambda: any(one.id == schedule_id for one in delayer.list()), seconds=40)
