@@ -28,6 +28,8 @@ settings.load_profile("delayer")
 END_TO_END = "tests/e2e/"
 # These wait for what takes minutes from the start of the stack on.
 LAST = ("tests/e2e/series/test_steering.py", "tests/e2e/test_sweeping.py")
+# It checks types with what `make lint`, which runs beside the tests, knows of them by then.
+LATER = "tests/docs/extension/test_tutorial.py"
 
 Module = list[pytest.Item]
 
@@ -43,7 +45,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     modules = {name: list(group) for name, group in groupby(sorted(items, key=module_of), module_of)}
     first_seen = dict.fromkeys(module_of(item) for item in items)
     waiting = sorted((name for name in first_seen if name.startswith(END_TO_END)), key=position_of)
-    others = [name for name in first_seen if not name.startswith(END_TO_END)]
+    others = [name for name in first_seen if not name.startswith(END_TO_END) and name != LATER]
+    if LATER in first_seen:
+        others.insert(len(others) // 2, LATER)
     items[:] = [item for name in spread(waiting, others) for item in modules[name]]
 
 

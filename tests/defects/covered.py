@@ -37,13 +37,19 @@ class Covered:
         return cls(data, json.loads(seconds.read_text()) if seconds.exists() else {})
 
     def tests_of(self, file: str, lines: Iterable[int]) -> list[str]:
-        """The ids of the tests that ran one of these lines, the quickest first, and of each file one at first."""
+        """The ids of the tests that ran one of these lines: those of its own file of tests first.
+
+        The others follow, the quickest first, and of each file one at first.
+        """
         known = self._files.get(file)
         if known is None:
             return []
         contexts = self.data.contexts_by_lineno(known)
         ids = {one.rpartition(PHASE)[0] for line in lines for one in contexts.get(line, []) if one}
-        return _spread(sorted(ids, key=lambda one: (self.seconds.get(one, 1.0), one)))
+        quickest_first = sorted(ids, key=lambda one: (self.seconds.get(one, 1.0), one))
+        namesake = f"/test_{Path(file).stem}.py::"
+        own = [one for one in quickest_first if namesake in one]
+        return [*own, *_spread([one for one in quickest_first if namesake not in one])]
 
     def within(self, ids: Sequence[str], seconds: float) -> list[str]:
         """As many of them, from the first on, as take this long: lines that all tests run would take an hour."""

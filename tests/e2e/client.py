@@ -144,16 +144,17 @@ class Client:
         seconds: float = PATIENCE,
         *,
         owner: str | None = None,
-        beside: Collection[str] = ("scheduled",),
+        beside: Collection[str] = (),
     ) -> list[HistoryEntry]:
-        """The history, once the journal has come as far as this event, and has those of `beside` too.
+        """The history, once the journal has come as far as this event, and has its beginning and those of `beside` too.
 
         Events of two ids (the accepted and the decided one) come to the journal in no order between them.
         """
         patient = self.of(owner, Retrying())
+        wanted = {"scheduled", *beside}
         return until(
             lambda: patient.get(schedule_id).history or [],
-            lambda found: bool(found) and found[-1].event == last and {one.event for one in found}.issuperset(beside),
+            lambda found: bool(found) and found[-1].event == last and wanted <= {one.event for one in found},
             seconds,
         )
 

@@ -36,13 +36,16 @@ FEATURES: Final = {
     "firing": Feature(
         "from the table to the target: enqueuers, sweep, relay, executor, retries, the relaxed lane",
         r"firing|schedule_table|enqueue|sweep|relay|execut|retr|lanes|relaxed|messaging|batches|events|runtime|live_count"
-        r"|control|canary|deadlines|tests/faults|burst",
+        r"|control|canary|tests/faults|burst",
     ),
     "recovery": Feature(
         "dead letters, redrive, suspects, restore; what happens after an outage",
         r"recovery|dead_letter|redrive|trials?|guard|restore|misfire|bring_back|failures|tests/faults",
     ),
-    "actions": Feature("targets, action types, adding one", r"actions?|targets?|extension|functions|scaffold"),
+    "actions": Feature(
+        "targets, action types, adding one; deadlines of attempts",
+        r"actions?|targets?|extension|functions|scaffold|deadlines",
+    ),
     "series": Feature("rules of recurrence, occurrences, steering, upkeep", r"series|recurrence|occurrences"),
     "timing": Feature("schedules whose time a policy decides", r"timing|policies|policy_|waiting_table"),
     "flow": Feature(
@@ -70,7 +73,8 @@ FEATURES: Final = {
     "http": Feature("requests and answers of the API, problems, hostile calls", r"http|problems"),
     "docs": Feature("pages, decisions, glossary", r"docs"),
     "tree": Feature("rules of the tree: imports, names, folders", r"tests/unit/(test|patterns)|running"),
-    "proofs": Feature("the simulation, the model and their record", r"simulation|tests/model|proofs|defects"),
+    "proofs": Feature("the simulation, and the record of all proofs", r"simulation|proofs"),
+    "model": Feature("the model, and the deliberate defects", r"tests/model|defects"),
 }
 
 

@@ -1,6 +1,7 @@
 """The order in which the modules of the tests are handed out."""
 
-from tests.conftest import LAST, position_of, spread
+from tests.cfn import ROOT
+from tests.conftest import LAST, LATER, position_of, spread
 
 
 def test_end_to_end_modules_are_spread_among_the_others() -> None:
@@ -13,4 +14,5 @@ def test_end_to_end_modules_are_spread_among_the_others() -> None:
 
 def test_what_waits_for_minutes_comes_last() -> None:
     """Also if it is the first by name."""
+    assert all((ROOT / name).exists() for name in (*LAST, LATER))
     assert sorted([*reversed(LAST), "tests/e2e/test_zebra.py"], key=position_of) == ["tests/e2e/test_zebra.py", *LAST]

@@ -1,6 +1,7 @@
 """The command `delayer` in this process, against a Delayer in memory whose clock is moved when somebody waits."""
 
 import json
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -8,32 +9,24 @@ from typing import Any
 
 import pytest
 from attrs import evolve, frozen
-from typer.testing import CliRunner, Result
+from typer.main import get_command
+from typer.testing import CliRunner
 
 from delayer_client.cli.app import app
 from delayer_client.cli.session import Session, Surroundings
 from delayer_client.testing import FakeDelayer
 
 HOOK = "https://example.com/hook"
+COMMAND = get_command(app)  # a hundred commands, which CliRunner would put together for each run
 
 
 @frozen
 class Ran:
     """What a run of the command has come to."""
 
-    result: Result
-
-    @property
-    def status(self) -> int:
-        return self.result.exit_code
-
-    @property
-    def out(self) -> str:
-        return self.result.stdout
-
-    @property
-    def err(self) -> str:
-        return self.result.stderr
+    status: int
+    out: str
+    err: str
 
     @property
     def objects(self) -> list[Any]:
@@ -49,10 +42,16 @@ class Cli:
     fake: FakeDelayer
 
     def __call__(self, *args: str, input: str | None = None) -> Ran:  # noqa: A002 - as CliRunner's
-        result = CliRunner().invoke(app, args, input=input, obj=self.surroundings, prog_name="delayer")
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return Ran(result)
+        with CliRunner().isolation(input=input) as (out, err, _):
+            try:
+                COMMAND.main(args=args, prog_name="delayer", obj=self.surroundings)
+                status = 0
+            except SystemExit as end:
+                status = end.code if isinstance(end.code, int) else int(end.code is not None)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            written = [stream.getvalue().decode() for stream in (out, err)]
+        return Ran(status, *written)
 
     def at_a_terminal(self) -> "Cli":
         """Somebody can be asked."""

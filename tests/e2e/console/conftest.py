@@ -1,6 +1,5 @@
 """A stack with something of everything, and a browser."""
 
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -11,6 +10,7 @@ from playwright.sync_api import Browser
 from delayer_client import Delayer, HttpRequest, Repeat, Retry
 from local.receiver import Receiver
 from tests.browser.chromium import chromium, require_chromium
+from tests.e2e.client import until
 from tests.e2e.stacks.attaching import Shared
 
 
@@ -78,15 +78,9 @@ def closed_port(worker_id: str) -> int:
 
 def wait_for_attempt(delayer: Delayer, schedule_id: str) -> None:
     """It has failed once, and is to be made again."""
-    deadline = time.monotonic() + 60
-    while all(event.attempt != 1 for event in delayer.get(schedule_id).history or []):
-        assert time.monotonic() < deadline, "it was not attempted"
-        time.sleep(0.1)
+    until(lambda: delayer.get(schedule_id).history or [], lambda found: any(one.attempt == 1 for one in found), 60)
 
 
 def wait_for_journal(delayer: Delayer, schedule_id: str) -> None:
     """The list comes from it."""
-    deadline = time.monotonic() + 40
-    while all(one.id != schedule_id for one in delayer.list()):
-        assert time.monotonic() < deadline, "the journal does not have it"
-        time.sleep(0.1)
+    until(lambda: any(one.id == schedule_id for one in delayer.list()), seconds=40)

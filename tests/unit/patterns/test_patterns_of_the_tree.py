@@ -18,7 +18,7 @@ LENGTHS = (120, 360, 1_080)  # characters; the next one is looked at if the one 
 FEW = 3.0  # steps for each character
 MOST = 100.0  # steps for each character, in any text: a list of thirty words takes sixty
 GROWS = 1.8  # times as many for each character, in a text three times as long; the square of it takes three times
-EVERY_DAY, THOROUGH = 20, 50  # texts for each pattern
+EVERY_DAY, THOROUGH = 20, 100  # texts for each pattern
 
 # Those that are made while the program runs, and why that is safe.
 MADE_LATER = {

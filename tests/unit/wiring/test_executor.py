@@ -1,11 +1,18 @@
 """How long a function receives beside its batch."""
 
+from typing import Any
+
 import pytest
+from attrs import define
 
 from delayer.aws.runtime.deadline import MOST_MARGIN
+from delayer.aws.runtime.time_limit import TimeLimit
+from delayer.fakes import MemoryObserver, ScriptedTarget
 from delayer.use_cases.flow.slots import PATIENCE
-from delayer.wiring.executor import ATTEMPT, STOPS, Spread
+from delayer.wiring import executor
+from delayer.wiring.executor import ATTEMPT, STOPS, Spread, handler_of
 from tests.cfn import functions
+from tests.world import World
 
 EXECUTORS = sorted(name for name in functions() if name.startswith("executor-"))
 
@@ -26,3 +33,31 @@ def test_each_invocation_stops_at_another_time() -> None:
         drawn.add(spread.seconds)
     assert len(drawn) == 20
     assert all(STOPS[0] <= seconds <= STOPS[1] for seconds in drawn)
+
+
+@define
+class Observer(MemoryObserver):
+    """As that of a function, which looks on."""
+
+    def observed(self, handle: Any) -> Any:
+        return handle
+
+
+class Noted(TimeLimit):
+    """Counts the invocations."""
+
+    begun = 0
+
+    def begin(self) -> None:
+        type(self).begun += 1
+
+
+def test_each_invocation_looks_after_threads_that_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With too many of them, the process ends."""
+    monkeypatch.setattr(executor, "TimeLimit", Noted)
+    world = World()
+    world.observer = Observer()
+    handle = handler_of(world.ports("execute"), ScriptedTarget(world.clock))  # type: ignore[arg-type] # on fakes
+    for _ in range(2):
+        handle({"Records": []}, None)
+    assert Noted.begun == 2

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from attrs import Factory, define, evolve
 
 from delayer.core.timing.deciding import At
@@ -204,6 +205,11 @@ def test_a_factory_touches_what_its_use_case_needs(name: str) -> None:
     made = FACTORIES[name](ports, *MORE.get(name, []))
     assert ports.touched == PARTS[name]
     assert type(made).__module__.startswith("delayer.use_cases.")
+
+
+def test_what_no_bundle_has_is_an_error() -> None:
+    with pytest.raises(AttributeError, match="teapot"):
+        _ = World().ports("accept").teapot
 
 
 def test_each_tick_has_a_canary_where_it_is_switched_on() -> None:

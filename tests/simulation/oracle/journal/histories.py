@@ -24,12 +24,12 @@ def untrue(row: LedgerRow, events: Sequence[Event], *, is_over: bool) -> str:
     shown = whole(row.schedule_id, [*reversed(kept), *kept], None if is_over else row)
     if shown != whole(row.schedule_id, [*kept, *kept[::-1]], None if is_over else row):
         return "depends on the order in which its events came"
-    happened, told = _by_facts(events), _by_facts(shown)
+    happened, in_journal = _by_facts(events), _by_facts(shown)
     for event in shown:
         if not _is_among(happened, event):
             return f"tells of {event.type}, which did not happen then"
     for event in events:
-        if event.type not in ONCE and not _is_among(told, event):
+        if event.type not in ONCE and not _is_among(in_journal, event):
             return f"does not tell that it was {event.type}"
     return _untold_beginning(shown, events) if is_over else ""
 

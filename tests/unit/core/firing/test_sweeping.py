@@ -176,6 +176,8 @@ def test_a_minute_needs_every_shard_empty() -> None:
 
 
 @given(st.integers(-HOUR, HOUR))
+@example(3 * MINUTE)
+@example(3 * MINUTE + 1)
 def test_a_heartbeat_is_fresh_for_three_minutes(age: Millis) -> None:
     assert heartbeat_is_fresh(NOW - age, NOW) == (age <= 3 * MINUTE)
     assert not heartbeat_is_fresh(None, NOW)

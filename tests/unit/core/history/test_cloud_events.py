@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from delayer.core.history.cloud_events import MAX_BYTES, PREFIX, decode, encode
@@ -132,7 +132,11 @@ def events(draw: st.DrawFn) -> Event:
 
 @given(events())
 def test_round_trip(event: Event) -> None:
-    assert decode(encode(event)) == event
+    """But for what is masked: Hypothesis also draws texts of our own code, and some are names of secrets."""
+    again = decode(encode(event))
+    assert evolve(again, original=None) == evolve(event, original=None)
+    assume(not again.original or not again.original.is_masked)
+    assert again == event
 
 
 @given(json_texts)

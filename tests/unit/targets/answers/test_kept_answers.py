@@ -326,6 +326,18 @@ def test_secrets_in_headers_are_masked(server: Server) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("more", "is_cut"), [(0, False), (1, True)])
+def test_what_has_just_room_is_kept_whole(more: int, is_cut: bool) -> None:
+    """A quote takes two bytes as JSON, a letter one: the whole has exactly as many as may be kept, or one more."""
+    around = len(as_kept(200, 7, [], b"-", is_whole=True)) - 1
+    quotes = LARGEST - around - MOST_BODY + more
+    body = b'"' * quotes + b"-" * (MOST_BODY - quotes)
+    found = as_kept(200, 7, [], body, is_whole=True)
+    assert ("bodyCut" in found) == is_cut
+    assert len(found.encode()) <= LARGEST
+    assert is_cut or len(found.encode()) == LARGEST
+
+
 @pytest.mark.parametrize(
     "header", ["X-Request-Id: " + "a" * 60_000, "X-Request-Id: a\r\n" * 5_000, "X: \xff\xfe\x1b[2J"]
 )

@@ -252,12 +252,15 @@ def test_a_replaced_value_is_sent_from_then_on(stand: Stand) -> None:
 
 
 def test_a_value_is_read_once_in_minutes(stand: Stand) -> None:
+    """From before it was asked for on: who answers slowly answers with a value of that time."""
     read: list[str] = []
 
     class Counting(MemorySecrets):
         def read(self, owner: str, secret: str) -> str | None:
             read.append(secret)
-            return super().read(owner, secret)
+            text = super().read(owner, secret)
+            stand.clock.sleep_until(NOW + MINUTE)
+            return text
 
     stand.put(Kind.BEARER, token="b")
     stand.secrets = Counting(stand.secrets.texts)

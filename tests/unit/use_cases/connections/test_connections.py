@@ -111,6 +111,24 @@ def test_of_many_puts_at_the_same_time_no_more_are_taken(stand: Stand) -> None:
     assert (len(connections.rows), len(stand.secrets), connections.noted) == (MOST, MOST, {})
 
 
+def test_a_put_that_others_outrun_all_the_time_leaves_nothing_behind(stand: Stand) -> None:
+    stand.make()
+
+    class Outrun:
+        """Somebody else has always written a moment ago."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(stand.world.connections, name)
+
+        def write(self, *_: Any) -> bool:
+            return False
+
+    before = stand.secrets
+    with pytest.raises(Unavailable, match="others change this connection"):
+        evolve(stand.put, connections=Outrun())(admit_connection(BODY.replace(b"k-1", b"k-2")), OWNER, "crm")
+    assert (stand.secrets, stand.world.connections.noted) == (before, {})
+
+
 def test_what_a_call_left_behind_is_swept_by_a_later_one(stand: Stand) -> None:
     """Of whatever owner. What is as young as a call may be is left alone."""
     for secret, age in (("old", SWEPT_AFTER + 1), ("young", SWEPT_AFTER - 1)):
