@@ -52,7 +52,9 @@ def measure_stack(options: Options, report: Report, ready: Ready | None) -> None
     """Measure the parts that need a stack; all use the same one."""
     with (
         Receiver() as receiver,
-        EmulatedStack(0, options.parameters, metering=set(options.parts) != {MACHINE}, progress=step) as stack,
+        EmulatedStack(
+            0, options.parameters, metering=set(options.parts) != {MACHINE}, progress=step, tls=options.tls
+        ) as stack,
     ):
         load = LoadGenerator(
             stack=stack,

@@ -79,12 +79,10 @@ def _chosen(value: Any, tables: dict[str, Any], parameters: dict[str, str]) -> A
 
 
 def names_of(loop: list[Any]) -> list[str]:
-    """What a loop is over: a list that is written there, or the default of a parameter."""
+    """What a loop is over: a list that is written there, or all that the rule of a parameter knows."""
     match loop[1]:
-        case {"Ref": "Actions"}:
-            return every_action()
         case {"Ref": str(parameter)}:
-            return str(written()["Parameters"][parameter]["Default"]).split(",")
+            return everything(written())[parameter].split(",")
         case list(names):
             return names
     raise ValueError(f"a loop over {loop[1]}")

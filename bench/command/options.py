@@ -41,6 +41,7 @@ class Options:
     beside: tuple[str, ...] = BESIDE
     parts: tuple[str, ...] = USUAL
     parameters: Mapping[str, str] = field(factory=dict)  # template parameters
+    tls: bool = False  # the functions call AWS over TLS
     json: Path | None = None  # file for all figures
     peers: tuple[str, ...] = ()  # the schedulers that are measured beside each other, in place of the parts
 
@@ -68,6 +69,7 @@ def parse(argv: Sequence[str] | None = None) -> Options:
             **needed,
             **template_parameters(DELAYER_PERIOD, given.parameter),
         },
+        tls=given.tls,
         json=given.json,
         peers=peers_of(given),
     )
@@ -123,6 +125,9 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--peer", action="append", choices=NAMES, help="the same, but measure only this scheduler; repeatable"
+    )
+    parser.add_argument(
+        "--tls", action="store_true", help="the functions call AWS over TLS, as in AWS, which costs processor time"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
     parser.add_argument(

@@ -15,6 +15,7 @@ from local.errors import EmulatorError
 from local.project import PROJECT
 from operate.deploy.expand import expand
 from operate.deploy.reading import read_template
+from operate.deploy.settled import everything
 
 MEASURE = """
 import json, sys, time
@@ -104,5 +105,6 @@ def import_once(function: str, variables: Mapping[str, str]) -> dict[str, Any]:
 
 def measure_all(runs: int) -> list[ImportTime]:
     """Every function of the template, by name."""
-    functions = functions_of(expand(read_template(PROJECT / "template.yaml"), {}))
+    written = read_template(PROJECT / "template.yaml")
+    functions = functions_of(expand(written, everything(written)))
     return [measure(name, functions[name], runs) for name in sorted(functions)]

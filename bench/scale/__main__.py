@@ -8,7 +8,7 @@ from attrs import evolve
 
 from bench.scale import emulator, figures, report, stack
 from bench.scale.model import Load, Outcome, simulate
-from bench.scale.page import rows, texts
+from bench.scale.page import ranges, rows, texts
 from bench.scale.page.rows import Row
 from local.errors import EmulatorError
 
@@ -67,6 +67,7 @@ def write(*, calculates: bool) -> None:
     if calculates:
         loads = (*report.LOADS, *report.BETWEEN)
         rows.store({name: [Row.of(one) for one in outcomes(loads, stack.of_template(name))] for name in stack.SCALES})
+        ranges.store(ranges.calculated())
     for name, text in texts.texts(rows.read()).items():
         report.write(report.PAGE, name, text)
     report.write(report.PAGE, "facts", report.of_facts())

@@ -14,6 +14,7 @@ from delayer.wiring.environment import Environment
 
 ports = Environment("api-schedule-put")
 owner_of = requests.owner_reader()
+policies = ports.settings.policies
 replace = use_cases.replace(ports)
 
 
@@ -25,7 +26,7 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     call = Call(owner=owner, what=requests.asked_of(event), body=body, key=requests.key_of(event))
 
     def put(known: Known) -> NamedAnswer:
-        request = admit_named(body, name, ports.clock.now(), ports.actions)
+        request = admit_named(body, name, ports.clock.now(), ports.actions, policies)
         only_new, by = requests.creates_only(event), requests.caller_of(event)
         return replace.by_name(request, owner, name, only_new=only_new, by=by, known=known)
 

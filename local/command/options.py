@@ -19,6 +19,7 @@ class Options:
     parameters: Mapping[str, str]  # template parameters
     demonstrates: bool
     keep: Choice | None = None  # None: nothing is saved
+    tls: bool = False
 
 
 def parse(argv: Sequence[str] | None = None) -> Options:
@@ -28,7 +29,7 @@ def parse(argv: Sequence[str] | None = None) -> Options:
     if not 1 <= given.port <= LAST_PORT:
         raise EmulatorError(f"Port {given.port} cannot be used: choose one from 1 to {LAST_PORT}.")
     keep = None if given.keep is None else Choice(given.keep)
-    return Options(port=given.port, parameters=parameters, demonstrates=not given.no_demo, keep=keep)
+    return Options(port=given.port, parameters=parameters, demonstrates=not given.no_demo, keep=keep, tls=given.tls)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -56,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
         help="save the state in .local/<port>/state after Ctrl-C, and begin with what is saved there. After a kill: "
         "`old` begins with what was saved before (what fired since fires again), `new` begins with nothing",
     )
+    parser.add_argument("--tls", action="store_true", help="the functions call AWS over TLS, as in AWS; it costs time")
     parser.add_argument("--no-demo", action="store_true", help="do not schedule the demonstration")
     return parser
 

@@ -44,7 +44,9 @@ def run(given: options.Options, interrupts: Interrupts) -> None:
     """Start, and serve. However that ends, the state is saved if it is kept, and no process is left behind."""
     refuse_used(given.port)
     refuse_used(given.port + 2)
-    stack = EmulatedStack(given.port, given.parameters, progress=step, starts_functions=False, keep=given.keep)
+    stack = EmulatedStack(
+        given.port, given.parameters, progress=step, starts_functions=False, keep=given.keep, tls=given.tls
+    )
     with Receiver(given.port + 2) as receiver, ended(stack), saved_at_the_end(stack, interrupts):
         stack.start()
         introduce(given, stack, receiver)

@@ -3,18 +3,24 @@
 `local.stack.process` starts it. Its settings come from the environment, as ministack's own do: GATEWAY_PORT (the AWS
 port), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (the pair of this run, for ministack the one of its root user),
 DELAYER_API_PORT, DELAYER_LOG_FOLDER, DELAYER_METERING; with a state that is kept, DELAYER_STATE_FOLDER and
-DELAYER_STACK (the unique part of the stack's id).
+DELAYER_STACK (the unique part of the stack's id). With DELAYER_TLS the functions use a port of TLS, the others do not.
 """
 
+import asyncio
 import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import uvicorn
+import uvloop
 
+from local.emulator.access.certificate import ADDRESS, certificate_in
 from local.emulator.application import StateToKeep, application
 from local.emulator.asgi import Application
 from local.errors import EmulatorError
@@ -30,8 +36,8 @@ def end_with_parent() -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def server_of(app: Application) -> uvicorn.Server:
-    """The HTTP server. Its parser and its event loop are written in C: here every request of AWS goes through them."""
+def server_of(app: Application, **more: Any) -> uvicorn.Server:
+    """An HTTP server. Its parser and its event loop are written in C: here every request of AWS goes through them."""
     return uvicorn.Server(
         uvicorn.Config(
             app,
@@ -44,13 +50,28 @@ def server_of(app: Application) -> uvicorn.Server:
             log_level=os.environ.get("LOG_LEVEL", "WARNING").lower(),
             server_header=False,
             date_header=False,
+            **more,
         )
     )
 
 
 def listening_at(port: int) -> socket.socket:
     """Of this machine alone. OSError if another program uses the port."""
-    return socket.create_server(("127.0.0.1", port), backlog=1024)
+    return socket.create_server((ADDRESS, port), backlog=1024)
+
+
+def server_of_functions(app: Application) -> tuple[uvicorn.Server, socket.socket]:
+    """One that speaks TLS, and its port. Functions that start from now on use it, and trust it."""
+    made, port = certificate_in(Path(tempfile.gettempdir())), listening_at(0)
+    os.environ["AWS_CA_BUNDLE"] = str(made.certificate)
+    os.environ["DELAYER_ENDPOINT_OF_FUNCTIONS"] = f"https://{ADDRESS}:{port.getsockname()[1]}"
+    return server_of(app, lifespan="off", ssl_certfile=made.certificate, ssl_keyfile=made.key), port
+
+
+async def serve(servers: Sequence[tuple[uvicorn.Server, list[socket.socket]]]) -> None:
+    """All of them, until the first one ends."""
+    serving = [asyncio.create_task(server.serve(sockets=ports)) for server, ports in servers]
+    await asyncio.wait(serving, return_when=asyncio.FIRST_COMPLETED)
 
 
 def pair_given() -> KeyPair:
@@ -72,8 +93,13 @@ def main() -> None:
         ports = [listening_at(aws_port), listening_at(api_port)]
         log_folder = Path(os.environ["DELAYER_LOG_FOLDER"])
         metering = bool(os.environ.get("DELAYER_METERING"))
-        app = application(aws_port, api_port, log_folder, metering, pair_given(), kept_state())
-        server_of(app).run(sockets=ports)
+        app = application(api_port, log_folder, metering, pair_given(), kept_state())
+        servers = [(server_of(app), ports)]
+        if os.environ.get("DELAYER_TLS"):
+            server, port = server_of_functions(app)
+            servers.append((server, [port]))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(serve(servers))
     except (EmulatorError, OSError) as error:
         sys.exit(str(error))
 

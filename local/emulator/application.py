@@ -34,7 +34,7 @@ class StateToKeep:
 
 
 def application(
-    aws_port: int, api_port: int, log_folder: Path, metering: bool, pair: KeyPair, kept: StateToKeep | None = None
+    api_port: int, log_folder: Path, metering: bool, pair: KeyPair, kept: StateToKeep | None = None
 ) -> Application:
     """The ASGI application that serves both ports. `pair` may do everything at the AWS port."""
     logs = FunctionLogs(log_folder)
@@ -43,7 +43,7 @@ def application(
     emulator = cast(Application, importlib.import_module("ministack.app").app)
     if meter:
         request_capacity()
-        emulator = Metering(emulator, meter, aws_port, stored_item)
+        emulator = Metering(emulator, meter, api_port, stored_item)
     gateway = Gateway(emulator, prepare=lambda: start_functions(logs), console=Console(api_port))
     exports = f".local/{api_port}/{EXPORTS}"
     own: dict[str, Serve] = {"/_local/api": gateway.open_api, "/_local/functions": gateway.start_functions}

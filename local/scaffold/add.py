@@ -40,7 +40,7 @@ def add(root: Path, kind: Kind, name: str, longest_stack: int, say: Callable[[st
             write_contract(root)
     for path in made:
         say(f"Wrote {path.relative_to(root)}.")
-    say(f"Added {name} to the list of {kind.list_of_names} in template.yaml.")
+    say(f"Added {name} to the list of the parameter {kind.parameter} in template.yaml.")
     say((FILES / kind.word / "next.txt").read_text().replace("NAME", name).replace("MODULE", values["module"]).rstrip())
 
 

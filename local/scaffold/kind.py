@@ -22,8 +22,8 @@ class Kind:
     """Executors, subscribers, or policies."""
 
     word: str  # the folder of one is functions/<word>-<name>
-    loop: str  # in template.yaml; its list has the names of them all, if no parameter has them
-    parameter: str = ""  # whose rule has the names of them all, and whose default those of most stacks
+    loop: str  # in template.yaml
+    parameter: str  # whose rule has the names of them all, and whose default those of most stacks
     example: str  # of a name
     last: tuple[str, ...] = ()  # names that are Delayer's own; they stand at the end of the list
     imported: tuple[str, ...] = ()  # what its author imports, and its class must not hide; empty: it has no class
@@ -32,11 +32,6 @@ class Kind:
     def has_class(self) -> bool:
         """Whether `openapi.yaml` and the layer are made of its class."""
         return bool(self.imported)
-
-    @property
-    def list_of_names(self) -> str:
-        """What has the list, for a sentence."""
-        return f"the parameter {self.parameter}" if self.parameter else self.loop
 
     @property
     def table(self) -> str:
@@ -104,10 +99,13 @@ EXECUTOR: Final = Kind(
     last=("remote", "canary"),
     imported=("Action", "Annotated", "Done", "Executor", "Literal", "Message", "Meta", "Refused", "Result", "Retry"),
 )
-SUBSCRIBER: Final = Kind(word="subscriber", loop="Fn::ForEach::Subscribers", example="big-spenders")
+SUBSCRIBER: Final = Kind(
+    word="subscriber", loop="Fn::ForEach::Subscribers", parameter="Subscribers", example="big-spenders"
+)
 POLICY: Final = Kind(
     word="policy",
     loop="Fn::ForEach::Policies",
+    parameter="Policies",
     example="next-full-hour",
     imported=("Annotated", "Asked", "At", "Chosen", "Literal", "Meta", "Policy", "Refused"),
 )

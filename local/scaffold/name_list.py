@@ -25,7 +25,7 @@ class Place:
     def written(self) -> str:
         """The names as they are written here."""
         if not self.indent:
-            return ",".join(self.names)
+            return ",".join(self.names) or '""'
         lines = textwrap.wrap(
             f"{self.indent}- [{', '.join(self.names)}]",
             WIDTH,
@@ -69,9 +69,6 @@ class NameList:
 
 def found_in(template: str, kind: Kind) -> NameList:
     """Raises Refused if there is no such list: then somebody has written it anew."""
-    if not kind.parameter:
-        pattern = rf"^  {kind.loop}:\n(?:    #[^\n]*\n)*    - \w+\n(?P<list>    - \[(?P<names>{LISTED})\])"
-        return _found(template, f"template.yaml has no list of names in {kind.loop}.", pattern)
     default = rf"^  {kind.parameter}:\n(?:    (?!Default)[^\n]*\n)*    Default: (?P<list>(?P<names>[^\s#]*))"
     known = rf"!EachMemberIn\n +- !Ref {kind.parameter}\n(?P<list> +- \[(?P<names>{LISTED})\])"
     otherwise = f"template.yaml has no list of names in the default of {kind.parameter}, or the rule lacks some."
@@ -95,4 +92,4 @@ def _indent(listed: str) -> str:
 
 
 def _names(listed: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in listed.split(",") if name.strip())
+    return tuple(name.strip() for name in listed.strip('"').split(",") if name.strip())

@@ -35,7 +35,7 @@ def remove(root: Path, kind: Kind, name: str, *, force: bool, say: Callable[[str
             write_contract(root)
     for path in paths:
         say(f"Removed {path.relative_to(root)}.")
-    say(f"Took {name} out of the list of {kind.list_of_names} in template.yaml.")
+    say(f"Took {name} out of the list of the parameter {kind.parameter} in template.yaml.")
     if row:
         say(f"Took its line out of the table {kind.table} in template.yaml.")
     for left in _what_is_left(root, kind, name, setting_in(row)):

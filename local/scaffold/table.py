@@ -9,7 +9,8 @@ PLACEHOLDER = "    none: {Needs: nothing} # CloudFormation takes no table withou
 
 def without_row(template: str, kind: Kind, name: str) -> tuple[str, str]:
     """The template without the line of this name, and that line; empty if it has none."""
-    table = re.search(rf"^  {kind.table}:\n(?:    .*\n)+", template, re.MULTILINE)
+    tables = re.compile(rf"^  {kind.table}:\n(?:    .*\n)+", re.MULTILINE)  # a parameter has the same name
+    table = tables.search(template, template.find("\nMappings:\n"))
     row = re.search(rf"^    {name}:(?: .*)?\n(?:     .*\n)*", table[0], re.MULTILINE) if table else None
     if not table or not row:
         return template, ""

@@ -27,8 +27,8 @@ class EmulatedStack(RunningStack):
 
     The API is at `port`, the AWS endpoint at the next one; 0 means two free ports. `parameters` are template
     parameters. `metering` makes `meter()` available. With `starts_functions` False each function starts when it is
-    asked first, or by `start_functions`. With `keep` it begins with what `save` has saved in an earlier run on this
-    port. Errors: EmulatorError.
+    asked first, or by `start_functions`. With `tls` the functions reach the AWS endpoint over TLS. With `keep` it
+    begins with what `save` has saved in an earlier run on this port. Errors: EmulatorError.
     """
 
     def __init__(
@@ -40,6 +40,8 @@ class EmulatedStack(RunningStack):
         progress: Progress = nullcontext,
         starts_functions: bool = True,
         keep: Choice | None = None,
+        *,
+        tls: bool = False,
     ) -> None:
         self.is_temporary = port == 0
         port, aws_port = free_ports() if port == 0 else (port, port + 1)
@@ -47,7 +49,7 @@ class EmulatedStack(RunningStack):
         self.parameters = dict(parameters or {})
         self.template = template
         self.progress = progress
-        self.process = EmulatorProcess(self.aws_port, self.port, self.folder, metering, self.pair)
+        self.process = EmulatorProcess(self.aws_port, self.port, self.folder, metering, self.pair, tls=tls)
         self.starts_functions = starts_functions
         self.expiries: list[Expiry] = []
         self.keep = keep

@@ -28,13 +28,16 @@ class EmulatorProcess:
     `pair` may do everything at its AWS port. The folder has it as shell exports while the process runs.
     """
 
-    def __init__(self, aws_port: int, api_port: int, folder: Path, metering: bool, pair: KeyPair) -> None:
+    def __init__(
+        self, aws_port: int, api_port: int, folder: Path, metering: bool, pair: KeyPair, *, tls: bool = False
+    ) -> None:
         self.kept: Mapping[str, str] = {}  # settings of a state that is kept
         self.aws_port = aws_port
         self.api_port = api_port
         self.folder = folder
         self.metering = metering
         self.pair = pair
+        self.tls = tls
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -100,6 +103,7 @@ class EmulatorProcess:
             "DELAYER_API_PORT": str(self.api_port),
             "DELAYER_LOG_FOLDER": str(self.folder / "logs"),
             "DELAYER_METERING": "1" if self.metering else "",
+            "DELAYER_TLS": "1" if self.tls else "",
             **self.kept,
         }
         return {name: os.environ[name] for name in PASSED_ON if name in os.environ} | settings

@@ -38,6 +38,8 @@ def without_loops(template: Mapping[str, Any], given: Mapping[str, str]) -> dict
     for section in SECTIONS:
         if section in expanded:
             expanded[section] = work.section(expanded[section], values)
+    if "Outputs" in expanded:  # AWS does not say what it makes of one that is empty, as the join of no names is
+        expanded["Outputs"] = {name: one for name, one in expanded["Outputs"].items() if one["Value"] != ""}
     if "Globals" in expanded:
         expanded["Globals"] = work.value(expanded["Globals"], {})
     transforms = template.get("Transform", [])

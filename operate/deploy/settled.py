@@ -7,6 +7,7 @@ from typing import Any
 from operate.deploy.errors import TemplateError
 
 LOOP = "Fn::ForEach::"
+CONDITION = "RuleCondition"  # of a rule, about parameters that may be changed without packaging
 SECTIONS = ("Conditions", "Resources", "Outputs")  # those in which there may be loops
 
 
@@ -14,8 +15,7 @@ def settled(template: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, 
     """What each of them is: as it is `given`, or else its default. Errors: TemplateError, in the words of its rule."""
     declared = template.get("Parameters", {})
     values = {
-        name: [one.strip() for one in given.get(name, str(declared[name].get("Default", ""))).split(",")]
-        for name in names_of_settled(template)
+        name: _items(given.get(name, str(declared[name].get("Default", "")))) for name in names_of_settled(template)
     }
     for name, items in values.items():
         pattern = declared[name].get("AllowedPattern", ".*")
@@ -24,11 +24,17 @@ def settled(template: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, 
                 raise TemplateError(f"{name} has the item {item!r}, which does not match {pattern}.")
         if len(set(items)) < len(items):
             raise TemplateError(f"{name} has an item twice: {','.join(items)}.")
+    texts = {name: given.get(name, str(one.get("Default", ""))) for name, one in declared.items()}
     for rule in template.get("Rules", {}).values():
-        for assertion in rule["Assertions"] if is_about(rule, values) else ():
+        for assertion in rule["Assertions"] if is_about(rule, values) and _applies(rule, texts) else ():
             if not _holds(assertion["Assert"], values):
                 raise TemplateError(assertion["AssertDescription"])
     return values
+
+
+def _items(text: str) -> list[str]:
+    """An empty text is an empty list."""
+    return [one.strip() for one in text.split(",")] if text.strip() else []
 
 
 def everything(template: Mapping[str, Any]) -> dict[str, str]:
@@ -49,13 +55,20 @@ def names_of_settled(template: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(name for name in named if name in template.get("Parameters", {})))
 
 
-def without_settled(template: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
-    """The template without these parameters, their rules, and their places in the form of CloudFormation's console."""
+def without_settled(template: Mapping[str, Any], names: Mapping[str, list[str]]) -> dict[str, Any]:
+    """The template without these parameters, their rules, and their places in the form of CloudFormation's console.
+
+    A rule that has a condition, too, stays: what it asserts of them is true or false from now on.
+    """
     kept = dict(template)
     if "Parameters" in kept:
         kept["Parameters"] = {name: one for name, one in template["Parameters"].items() if name not in names}
     if "Rules" in kept:
-        kept["Rules"] = {name: one for name, one in template["Rules"].items() if not is_about(one, names)}
+        kept["Rules"] = {
+            name: _decided(one, names) if is_about(one, names) else one
+            for name, one in template["Rules"].items()
+            if CONDITION in one or not is_about(one, names)
+        }
     form = template.get("Metadata", {}).get("AWS::CloudFormation::Interface")
     if form:
         groups = [
@@ -65,6 +78,17 @@ def without_settled(template: Mapping[str, Any], names: Mapping[str, Any]) -> di
         shown = {**form, "ParameterGroups": [group for group in groups if group["Parameters"]]}
         kept["Metadata"] = {**template["Metadata"], "AWS::CloudFormation::Interface": shown}
     return kept
+
+
+def _decided(rule: Mapping[str, Any], values: Mapping[str, list[str]]) -> dict[str, Any]:
+    """The rule without a look at what is settled."""
+    return {
+        **rule,
+        "Assertions": [
+            {**one, "Assert": {"Fn::Equals": [str(_holds(one["Assert"], values)).lower(), "true"]}}
+            for one in rule["Assertions"]
+        ],
+    }
 
 
 def is_about(rule: Any, names: Mapping[str, Any]) -> bool:
@@ -81,8 +105,20 @@ def _references(value: Any) -> Iterator[str]:
             yield from [item] if key == "Ref" and isinstance(item, str) else _references(item)
 
 
+def _applies(rule: Mapping[str, Any], texts: Mapping[str, str]) -> bool:
+    """By its condition, which asks whether a parameter has a text."""
+    match rule.get(CONDITION):
+        case None:
+            return True
+        case {"Fn::Equals": [{"Ref": str(name)}, str(text)]}:
+            return texts[name] == text
+        case {"Fn::Not": [{"Fn::Equals": [{"Ref": str(name)}, str(text)]}]}:
+            return texts[name] != text
+    raise TemplateError(f"A rule about what is settled has a condition that is not understood: {rule[CONDITION]}")
+
+
 def _holds(condition: Any, values: Mapping[str, list[str]]) -> bool:
-    """The one function that looks into lists."""
+    """The one function that looks into lists. No item is in an empty one, and all of none are in any."""
     match condition:
         case {"Fn::EachMemberIn": [members, allowed]}:
             return set(_list(members, values)) <= set(_list(allowed, values))

@@ -125,14 +125,15 @@ class Pause:
         return max(timeouts, default=0)
 
     def _state_of(self, schedule: str) -> str:
-        state: str = self.client("scheduler").get_schedule(Name=schedule)["State"]
+        state: str = self.client("events").describe_rule(Name=schedule)["State"]
         return state
 
     def _switch_schedule(self, name: str, state: str) -> None:
-        scheduler = self.client("scheduler")
-        whole = scheduler.get_schedule(Name=name)
-        kept = ("GroupName", "ScheduleExpression", "ScheduleExpressionTimezone", "FlexibleTimeWindow", "Target")
-        scheduler.update_schedule(Name=name, State=state, **{key: whole[key] for key in kept if key in whole})
+        rules = self.client("events")
+        if state == "ENABLED":
+            rules.enable_rule(Name=name)
+        else:
+            rules.disable_rule(Name=name)
 
     def _wait_for(self, uuids: Iterable[str], state: str) -> None:
         functions = self.client("lambda")
@@ -154,6 +155,6 @@ def parts_of(cloudformation: Any, stack: str) -> Parts:
             found.setdefault(one["ResourceType"], []).append(one["PhysicalResourceId"])
     return Parts(
         mappings=tuple(sorted(found.get("AWS::Lambda::EventSourceMapping", ()))),
-        schedules=tuple(sorted(found.get("AWS::Scheduler::Schedule", ()))),
+        schedules=tuple(sorted(found.get("AWS::Events::Rule", ()))),
         functions=tuple(sorted(found.get("AWS::Lambda::Function", ()))),
     )

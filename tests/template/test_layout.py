@@ -188,7 +188,7 @@ def test_a_queue_stands_with_the_function_that_receives_from_it() -> None:
 def test_the_whole_is_short() -> None:
     """What a team adds has lines of its own."""
     added = sum(map(is_added, functions()))
-    assert len(TEMPLATE.read_text().splitlines()) <= 3_620 + 60 * added
+    assert len(TEMPLATE.read_text().splitlines()) <= 3_650 + 60 * added
 
 
 @each_function

@@ -450,16 +450,21 @@ def test_a_subscriber_that_is_asked_for_all_types_gets_all() -> None:
 
 def test_the_minute_task() -> None:
     """A tick that was missed is not made up for: the next does the same."""
-    schedules = dict(events("ScheduleV2"))
-    schedule = schedules["task-1minute-enqueuer"]
-    assert schedule["ScheduleExpression"] == "rate(1 minute)"
-    assert schedule["RetryPolicy"] == {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
-    assert logical(schedule["DeadLetterConfig"]["Arn"]) in DEAD
-    of_the_key = schedules["operator-id-key"]
-    assert json.loads(of_the_key.pop("Input")) == {"command": "ensure"}
-    assert of_the_key == schedule
-    asynchronous = FUNCTIONS["task-1minute-enqueuer"]["EventInvokeConfig"]
-    assert asynchronous["MaximumRetryAttempts"] == 0
+    [rule] = resources("AWS::Events::Rule").values()
+    assert rule["ScheduleExpression"] == "rate(1 minute)"
+    started = {target["Id"]: target for target in rule["Targets"]}
+    assert set(started) == {name for name in FUNCTIONS if name.startswith("task-1minute-")} | {"operator-id-key"}
+    assert json.loads(started["operator-id-key"]["Input"]) == {"command": "ensure"}
+    allowed = [
+        one["Properties"] for one in deployed()["Resources"].values() if one["Type"] == "AWS::Lambda::Permission"
+    ]
+    may_start = {logical(one["FunctionName"]) for one in allowed if one["Principal"] == "events.amazonaws.com"}
+    for name, target in started.items():
+        assert target["RetryPolicy"] == {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
+        assert logical(target["DeadLetterConfig"]["Arn"]) in DEAD
+        assert target["Arn"] == {"Fn::GetAtt": f"{logical_names()[name]}.Arn"}
+        assert logical_names()[name] in may_start
+        assert FUNCTIONS[name]["EventInvokeConfig"]["MaximumRetryAttempts"] == 0
 
 
 def test_the_api_is_that_of_openapi_yaml() -> None:
@@ -640,6 +645,9 @@ def test_a_queue_of_events_takes_them_from_our_topic_alone() -> None:
         for statement in policy["PolicyDocument"]["Statement"]:
             if statement["Effect"] == "Allow":
                 allowed |= {logical(queue): statement for queue in listed(statement["Resource"])}
+    of_rule = {"ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": "EveryMinute.Arn"}}}
+    ticks = allowed.pop("TaskDeadLetterQueue")
+    assert (ticks["Principal"], ticks["Condition"]) == ({"Service": "events.amazonaws.com"}, of_rule)
     for statement in allowed.values():
         assert statement["Principal"] == {"Service": "sns.amazonaws.com"}
         assert (statement["Action"], statement.get("Condition")) == (["sqs:SendMessage"], of_topic)
@@ -679,7 +687,7 @@ def test_a_dead_letter_queue_takes_messages_only_from_its_own_queue(queue: str) 
         assert QUEUES[source]["QueueName"] == {"Fn::Sub": [name, named]}
         assert dead_letter_queues()[source] == queue
     else:
-        assert queue == "TaskDeadLetterQueue", "to which the scheduler sends, and no queue moves anything"
+        assert queue == "TaskDeadLetterQueue", "to which EventBridge sends, and no queue moves anything"
 
 
 def test_the_api_writes_an_access_log_without_queries_and_headers() -> None:

@@ -1,5 +1,6 @@
 """What stands between the marks of docs/how-it-works/scale.md, all of it from the stored rows."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from attrs import evolve
@@ -7,10 +8,13 @@ from attrs import evolve
 from bench.report.markdown import table
 from bench.scale import figures
 from bench.scale.model import Load, simulate
+from bench.scale.page import ranges
+from bench.scale.page.ranges import Range
 from bench.scale.page.rows import Row, of_rows
 from bench.scale.report import DAY, LOADS, ONE, seconds
 from bench.scale.stack import of_template
 from delayer_client.operator.verify.promises.surroundings import EVENTS_OF_A_SCHEDULE, PUBLISHES, PUBLISHES_ELSEWHERE
+from local.project import PROJECT
 
 NAMES = {load.name for load in LOADS}
 
@@ -25,17 +29,34 @@ def named(rows: Sequence[Row], name: str) -> Row:
     return next(row for row in rows if row.name == name)
 
 
-def answer(scales: Mapping[str, Sequence[Row]]) -> str:
-    """What a million due in one minute cost, and how late the last one is."""
-    ones = {scale: named(rows, ONE.name) for scale, rows in scales.items()}
+def answer(scales: Mapping[str, Sequence[Row]], ranges: Mapping[str, Range]) -> str:
+    """What a million due in one minute cost with the defaults, and how late the last one is; each with its range."""
+    ones, kept = {scale: named(rows, ONE.name) for scale, rows in scales.items()}, beside_the_firing()
     sentences = [
-        f"on `{scale}` they cost ${row.million:.2f}, and the last one is {seconds(row.latest)} late"
+        f"on `{scale}` they cost ${row.million + kept:.2f}, and the last one is {seconds(row.latest)} late"
         for scale, row in ones.items()
     ]
-    cells = [[f"`{scale}`", f"${row.million:.2f}", *map(seconds, (row.p50, row.latest))] for scale, row in ones.items()]
+    cells = [
+        [
+            f"`{scale}`",
+            f"${row.million + kept:.2f}",
+            f"${ranges[scale].cheapest + kept:.2f} to ${ranges[scale].dearest + kept:.2f}",
+            *map(seconds, (row.p50, row.latest)),
+            f"{seconds(ranges[scale].earliest)} to {seconds(ranges[scale].latest)}",
+        ]
+        for scale, row in ones.items()
+    ]
     return f"**{'; '.join(sentences)}.**\n\n".replace("**on", "**On") + table(
-        ["`Scale`", "a million", "half within", "the last"], cells
+        ["`Scale`", "a million", "between", "half within", "the last", "between"], cells
     )
+
+
+def beside_the_firing() -> float:
+    """Dollars for what comes with a million by default, in bursts: history, storage, logs. From the page on costs."""
+    page = (PROJECT / "docs/decide/cost.md").read_text(encoding="utf-8")
+    summary = page.split("## What a million costs\n")[1].split("\n## ")[0]
+    found = re.findall(r"^\| (.+?) \| \$([\d.]+) \| \$[\d.]+ \|$", summary, re.MULTILINE)
+    return sum(float(cost) for name, cost in found if not name.startswith("[firing]"))
 
 
 def billion(scales: Mapping[str, Sequence[Row]]) -> str:
@@ -89,7 +110,7 @@ def texts(scales: Mapping[str, Sequence[Row]]) -> dict[str, str]:
     """By the names of the marks."""
     tables = {scale: of_rows(shown(rows)) for scale, rows in scales.items()}
     return {
-        "answer": answer(scales),
+        "answer": answer(scales, ranges.read()),
         "billion": billion(scales),
         "throughput": throughput(scales),
         "lone": lone(),

@@ -33,8 +33,8 @@ class State:
         self.corrections = corrections
         self.doors, self.work = Doors(), Work()
         modules = [importlib.import_module(f"ministack.services.{name}") for name in NAMES]
-        self.lambda_service, self.scheduler, rules = modules
-        self.work.install(self.lambda_service, self.scheduler, rules)
+        self.lambda_service, self.rules = modules
+        self.work.install(self.lambda_service, self.rules)
         self.work.hold()
         self.under_way = UnderWay(self.lambda_service, self.doors, self.work, corrections.streams)
 
@@ -66,8 +66,8 @@ class State:
     async def release(self, receive: Receive, send: Send) -> None:
         """Begin. With `{"ticks": true}` all ticks are made at once: much may be overdue."""
         if json.loads(await body_of(receive)).get("ticks"):
-            for key in self.scheduler._schedules._data:
-                self.scheduler._schedule_last_fired[key] = 0.0
+            for key in self.rules._rules._data:
+                self.rules._rule_last_fired[key] = 0.0
         self.work.release()
         self.lambda_service._esm_wake.set()
         await respond(send, 200, "Everything runs.")
@@ -109,4 +109,4 @@ class State:
         return write(self.folder, whole, contents)
 
 
-NAMES = ("lambda_svc", "scheduler", "eventbridge")
+NAMES = ("lambda_svc", "eventbridge")

@@ -17,13 +17,9 @@ class Work:
         self.passes = 0  # in which something may be begun right now
         self.turn = threading.Lock()
 
-    def install(self, lambda_service: Any, scheduler: Any, rules: Any) -> None:
+    def install(self, lambda_service: Any, rules: Any) -> None:
         """The arguments are ministack's modules. After all other corrections: it has to be around them."""
-        for module, name in (
-            (lambda_service, "_poll_sqs"),
-            (scheduler, "_tick_schedules"),
-            (rules, "_tick_scheduled_rules"),
-        ):
+        for module, name in ((lambda_service, "_poll_sqs"), (rules, "_tick_scheduled_rules")):
             setattr(module, name, self.gated(getattr(module, name)))
         start = lambda_service._poll_dynamodb_streams
         lambda_service._poll_dynamodb_streams = lambda: start() if self.reads else False

@@ -17,15 +17,15 @@ CREDENTIAL_SERVICE = re.compile(r"Credential=[^/=]+/\d+/[^/=]+/([^/=]+)/")
 class Metering:
     """ASGI middleware. `stored` returns the whole stored item for a table's name and an item that was read."""
 
-    def __init__(self, emulator: Application, meter: Meter, aws_port: int, stored: Callable[[str, Item], Item]) -> None:
+    def __init__(self, emulator: Application, meter: Meter, api_port: int, stored: Callable[[str, Item], Item]) -> None:
         self.emulator = emulator
         self.meter = meter
-        self.aws_port = aws_port
+        self.api_port = api_port
         self.stored = stored
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request of either port."""
-        if scope["type"] != "http" or scope["server"][1] != self.aws_port:
+        """Serve one request of any port."""
+        if scope["type"] != "http" or scope["server"][1] == self.api_port:
             await self.emulator(scope, receive, send)
         elif scope["path"] == METER_PATH:
             await self.serve_reading(scope, send)

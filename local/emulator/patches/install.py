@@ -11,7 +11,12 @@ from local.emulator.interpreter import make_ids_quickly, take_short_turns
 from local.emulator.observer import Observer
 from local.emulator.patches.cloudformation import import_apis, resolve_pseudo_parameters
 from local.emulator.patches.intervals import shorten_waits
-from local.emulator.patches.invocations import keep_few_log_streams, observe_invocations, pass_source_address
+from local.emulator.patches.invocations import (
+    invoke_as_rules_do,
+    keep_few_log_streams,
+    observe_invocations,
+    pass_source_address,
+)
 from local.emulator.patches.partiql import parse_once
 from local.emulator.patches.permissions import authorize_batches, name_event_buses, parse_policies_once, trust_loopback
 from local.emulator.patches.queues.delays import DelayedWakes
@@ -81,6 +86,7 @@ def install(observer: Observer) -> Corrections:
     evaluator = importlib.import_module("ministack.core.iam_evaluator")
     trust_loopback(evaluator)
     parse_policies_once(evaluator)
+    invoke_as_rules_do(lambda_service, importlib.import_module("ministack.services.eventbridge"))
     shorten_waits(lambda_service)
     import_ahead()
     return Corrections(streams=streams, index=wakes.index)

@@ -23,6 +23,17 @@ def observe_invocations(lambda_service: Any, observer: Observer) -> None:
     lambda_service._execute_function_dispatch = observed
 
 
+def invoke_as_rules_do(lambda_service: Any, rules: Any) -> None:
+    """A rule invokes a function as an event. ministack knows that, and its rules on a schedule do not use it."""
+
+    def dispatch(arn: str, payload: str) -> None:
+        function, _, _ = lambda_service._get_func_record_for_ref(arn)
+        if function:
+            lambda_service.invoke_async_with_retry(function, json.loads(payload))
+
+    rules._dispatch_to_lambda = dispatch
+
+
 def keep_few_log_streams(lambda_service: Any, logs: Any) -> None:
     """Forget the oldest logs of a function. ministack makes a stream for each invocation, and keeps all in memory."""
     emit = lambda_service._emit_lambda_logs

@@ -62,12 +62,13 @@ class ForkedWorker:
         config, runtime = self.config, self.runtime
         _account, region = runtime._account_region_from_function_config(config)
         own = config.get("Environment", {}).get("Variables", {})
-        machine = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        machine = {name: os.environ[name] for name in (*PASSED_ON, "AWS_CA_BUNDLE") if name in os.environ}
         return {
             **machine,
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{os.environ['GATEWAY_PORT']}",
+            "AWS_ENDPOINT_URL": os.environ.get("DELAYER_ENDPOINT_OF_FUNCTIONS")
+            or f"http://127.0.0.1:{os.environ['GATEWAY_PORT']}",
             runtime.HOST_PREFIX_ENV: "true",
             **own,
             "AWS_REGION": region,

@@ -1,6 +1,6 @@
 """The bundle of ports, and the settings, that the factories take."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
 from delayer.core.api.quota import Limits
@@ -106,6 +106,10 @@ class Settings(Protocol):
     @property
     def has_canary(self) -> bool:
         """Whether each tick schedules a canary."""
+
+    @property
+    def policies(self) -> Collection[str]:
+        """The names of the policies that the stack has."""
 
 
 class Bundle(Protocol):

@@ -146,6 +146,10 @@ class EnvironmentSettings:
     def has_canary(self) -> bool:
         return setting("CANARY") == "on"
 
+    @property
+    def policies(self) -> tuple[str, ...]:
+        return tuple(name for name in setting("POLICIES").split(",") if name)
+
 
 class Environment:
     """The bundle of the function of this name. With `metrics`, it writes these metrics and no others."""
@@ -439,12 +443,11 @@ class Environment:
     @cached_property
     def policy_queues(self) -> "PolicyQueues":
         """Their names have the policy in them, so that no function needs a list of them in its environment."""
-        from delayer.core.timing.policy import policies
         from delayer.use_cases.timing.ask import PolicyQueues
 
         beside, stack = setting("TIMING_DEAD_LETTERS"), setting("STACK_ID")
         return PolicyQueues(
-            policies=tuple(policies()), queue_of=lambda name: queue_at(policy_queue(name, beside, stack))
+            policies=self.settings.policies, queue_of=lambda name: queue_at(policy_queue(name, beside, stack))
         )
 
     def _queue(self, variable: str) -> "SqsQueue":

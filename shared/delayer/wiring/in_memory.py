@@ -4,7 +4,7 @@ What `Environment` is in Lambda, `FunctionPorts` is here: the factories of `use_
 on the shipped fakes. Nothing runs by itself: who uses it does what AWS does between the functions.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from attrs import define, field, frozen
@@ -16,6 +16,7 @@ from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule_id import IdKeys, first_keys
 from delayer.core.signing.keys import SigningKeys
 from delayer.core.signing.keys import first_keys as first_signing_keys
+from delayer.core.timing.policy import policies
 from delayer.fakes import (
     AtOnce,
     InOrder,
@@ -140,6 +141,7 @@ class StackSettings:
     heartbeats: int = 2
     suspects: str = ""
     max_live: int = 1  # the journal counts, whether there is a limit or not
+    policies: Collection[str] = field(factory=policies)
 
 
 @frozen(kw_only=True)

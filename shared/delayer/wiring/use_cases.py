@@ -172,6 +172,7 @@ def accept(ports: "Bundle") -> "Accept":
         quota=quota(ports),
         naming=naming(ports),
         actions=ports.actions,
+        policies=ports.settings.policies,
         observer=ports.observer,
     )
 
@@ -769,7 +770,7 @@ def as_posted(ports: "Bundle") -> "AsPosted":
     """What would be POSTed. It is made when a command needs it: no other needs what the API validates with."""
     from delayer.use_cases.owners.as_posted import AsPosted
 
-    return AsPosted(ports.actions)
+    return AsPosted(ports.actions, ports.settings.policies)
 
 
 # ------------------------------------------------------------ history

@@ -106,7 +106,7 @@ class Client:
                 return {"StatusCode": 200, "Payload": json.dumps(content).encode()}
             case "GetMetricData":
                 return {"MetricDataResults": [self.result(query) for query in given["MetricDataQueries"]]}
-            case "GetItem" | "GetSchedule" | "GetQueueAttributes":
+            case "GetItem" | "DescribeRule" | "GetQueueAttributes":
                 [which] = [str(one) for one in (given.get("Name"), given.get("QueueUrl"), given.get("Key")) if one]
                 return next((one for key, one in recorded.items() if key in which), recorded["*"])
         return recorded

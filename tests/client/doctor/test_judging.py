@@ -18,7 +18,7 @@ from delayer_client.operator.doctor.facts import (
     StreamFacts,
     TickFacts,
     TickRows,
-    TickSchedule,
+    TickRule,
     Unseen,
 )
 from delayer_client.operator.doctor.judge import account, queues, readers, unseen, waiting
@@ -61,7 +61,7 @@ def test_queues(some: list[Queue], known: dict[str, float]) -> None:
 @given(rows, ages)
 def test_ticks(seen: TickRows, created_at: Any) -> None:
     """One conclusion; well only if some sign is fresh."""
-    [finding] = ticks.judge(TickFacts(rows=seen, schedules=[], created_at=created_at), NOW)
+    [finding] = ticks.judge(TickFacts(rows=seen, rule=TickRule(state="ENABLED"), created_at=created_at), NOW)
     says_one_or_the_other([finding])
     signs = [sign for sign in (seen.swept_at, seen.heartbeat_at, *seen.awaited) if sign]
     if finding.severity is Severity.OK:
@@ -71,13 +71,13 @@ def test_ticks(seen: TickRows, created_at: Any) -> None:
         assert finding.severity is Severity.PROBLEM
 
 
-@given(st.lists(st.sampled_from(["ENABLED", "DISABLED", ""]), max_size=3))
-def test_each_schedule_that_is_off_is_said(states: list[str]) -> None:
-    schedules = [TickSchedule(task="Task1MinuteEnqueuer", name=str(at), state=one) for at, one in enumerate(states)]
+@pytest.mark.parametrize(("state", "said"), [("ENABLED", []), ("DISABLED", ["is disabled"]), ("", ["is gone"])])
+def test_a_rule_that_is_off_is_said(state: str, said: list[str]) -> None:
     missing = Unseen(why="no", permission="dynamodb:GetItem")
-    facts = TickFacts(rows=missing, schedules=schedules, created_at=NOW)
-    off = [one.about for one in ticks.judge(facts, NOW)]
-    assert off == [str(at) for at, state in enumerate(states) if state != "ENABLED"]
+    facts = TickFacts(rows=missing, rule=TickRule(name="EveryMinute", state=state), created_at=NOW)
+    found = list(ticks.judge(facts, NOW))
+    assert [one.about for one in found] == ["EveryMinute"] * len(said)
+    assert all(words in one.what for words, one in zip(said, found, strict=True))
     [other] = unseen.judge(facts, "ticks")
     assert (other.about, other.area, other.severity) == ("dynamodb:GetItem", "ticks", Severity.UNKNOWN)
 

@@ -5,7 +5,6 @@ import re
 
 from delayer_client.operator.doctor import CATALOGUE, Doctor, Entry, Severity
 from delayer_client.operator.doctor.judge import alarms, queues, readers
-from delayer_client.operator.doctor.judge.each_minute import ticks
 from delayer_client.operator.doctor.runbook import HEADINGS, anchor_of
 from tests.cfn import ROOT, entry_of, resources
 from tests.running.of_each import of_each
@@ -16,7 +15,6 @@ ROW = re.compile(r"^\| `([a-z-]+)` \| (\w+) \| (.+) \| (.*) \|$", re.MULTILINE)
 ROWS = {code: (severity, means, do) for code, severity, means, do in ROW.findall(TABLE)}
 LINKS = {
     *(entry.link for entry in CATALOGUE if entry.link),
-    *ticks.RUNBOOK.values(),
     *readers.OF_STREAMS.values(),
     *readers.BEHIND_LINKS.values(),
     *queues.LINKS.values(),

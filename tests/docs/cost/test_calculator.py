@@ -73,7 +73,7 @@ def test_an_idle_stack_costs_what_the_page_says(page: Page) -> None:
     idle = bill(page, schedules=0)["month"]
     [pollers] = re.findall(r"provisioned pollers besides, \$(\d+) a month", TEXT)
     assert round(bill(page, schedules=0, scale="large")["month"] - idle) == int(pollers)
-    assert round(idle - bill(page, schedules=0, actions=2)["month"], 2) == 0.36
+    assert round(idle - bill(page, schedules=0, actions=2)["month"], 2) == 0.46
 
 
 def test_a_larger_record_writes_more_units(page: Page) -> None:

@@ -10,7 +10,7 @@ from delayer.core.schedule.instants import DAY
 from delayer.core.schedule.margins import ROW_LIFETIME
 from delayer.ports.observer import WRITTEN_WITH_ALL
 from tests.cfn import ROOT, events, expanded, functions, resources, written
-from tests.template.added import SHIPPED, is_added
+from tests.template.added import SHIPPED
 
 PAGE = (ROOT / "docs/decide/cost.md").read_text()
 MONTH = 30 * 86_400  # seconds
@@ -19,11 +19,13 @@ BOUNDED, FREE = 5, 2  # pollers of Lambda for a queue, if the mapping has Maximu
 ALARM, METRIC = Decimal("0.10"), Decimal("0.30")  # a month
 GB_SECOND = Decimal("13.33")
 DEFAULT = str(written()["Parameters"]["Actions"]["Default"]).split(",")
-IN_USE = [name for name in functions() if not name.startswith("executor-") or name[9:] in DEFAULT]
+IN_USE = [
+    name
+    for name in functions()
+    if name[9:] in DEFAULT or not name.startswith(("executor-", "subscriber-", "policy-"))  # of these it has none
+]
 EXECUTORS = [name for name in IN_USE if name.startswith("executor-") and name != "executor-canary"]
-SUBSCRIBERS = [name for name in IN_USE if name.startswith("subscriber-") and not is_added(name)]
-POLICIES = [name for name in IN_USE if name.startswith("policy-") and not is_added(name)]
-OF_PATH = [name for name in IN_USE if not name.startswith(("executor-", "subscriber-", "policy-"))]
+OF_PATH = [name for name in IN_USE if not name.startswith("executor-")]
 
 
 def rows(heading: str) -> dict[str, tuple[str, Decimal]]:
@@ -73,17 +75,17 @@ def alarms(names: str, conditions: tuple[str, ...] = ("HasAlarms", "HasCanaryAla
 
 def alarms_of(*names: str) -> int:
     """Those that the loop makes for executors."""
-    return sum(alarms(rf"{name.capitalize().replace('-', '')}Queue\w*") for name in names)
+    return sum(alarms(rf"{name.capitalize().replace('-', '')}(?:Queue\w*|ErrorsAlarm)") for name in names)
 
 
 def test_an_executor() -> None:
     found = rows("An executor")
     assert {tuple(pollers_of(name)) for name in EXECUTORS if name != "executor-remote"} == {(BOUNDED,)}
     assert pollers_of("executor-remote") == [FREE]
-    assert {alarms_of(name) for name in EXECUTORS} == {1}
+    assert {alarms_of(name) for name in EXECUTORS} == {2}
     assert found["long polling of its queue, by five pollers"][1] == rounded(polling(BOUNDED))
-    assert found["its alarm"] == ("1", ALARM)
-    assert found["**an executor**"][1] == rounded(polling(BOUNDED) + ALARM)
+    assert found["its alarms"] == ("2", 2 * ALARM)
+    assert found["**an executor**"][1] == rounded(polling(BOUNDED) + 2 * ALARM)
     assert f"{MONTH // WAIT:,} requests" in PAGE
 
 
@@ -101,15 +103,13 @@ def test_an_idle_stack() -> None:
         ("long polling of the delayer queue", of_five),
         ("long polling of the queues of the sweep", of_two),
         ("long polling for executors", sum(pollers_of(*EXECUTORS))),
-        ("long polling for subscribers", sum(pollers_of(*SUBSCRIBERS))),
-        ("long polling for policies", sum(pollers_of(*POLICIES))),
     ):
         [(_, cost)] = [row for name, row in fires.items() if name.startswith(begins)]
         assert cost == rounded(polling(pollers)), begins
     assert resources("AWS::SecretsManager::Secret") == {}
     assert all("SSESpecification" not in table for table in resources("AWS::DynamoDB::Table").values())
     [(count, cost)] = [row for name, row in watches.items() if name.startswith("alarms of executors")]
-    assert (count, cost) == (str(len(EXECUTORS)), alarms_of(*EXECUTORS) * ALARM)
+    assert (count, cost) == (str(alarms_of(*EXECUTORS)), alarms_of(*EXECUTORS) * ALARM)
     others = alarms(r"\w+") - sum(alarms_of(name) for name in functions() if name.startswith("executor-")) - 2
     name = "all other alarms; those with an expression count once for each of its metrics"
     assert watches[name] == (str(others), others * ALARM)
@@ -122,7 +122,7 @@ def test_what_binds_the_polling() -> None:
     """The sums of the text, by the mappings of the default."""
     every = pollers_of(*IN_USE)
     bounded, free = (sum(one for one in every if one == number) for number in (BOUNDED, FREE))
-    assert bounded // BOUNDED == 7
+    assert bounded // BOUNDED == 6
     assert f"They cost ${rounded(polling(bounded))}, all others ${rounded(polling(free))}." in PAGE
 
 
@@ -141,7 +141,7 @@ def tables() -> tuple[dict[str, tuple[str, Decimal]], dict[str, tuple[str, Decim
 
 @pytest.mark.skipif(not set(functions()) >= SHIPPED, reason="an action that is shipped was taken out: it costs less")
 def test_the_pollers_of_a_large_stack() -> None:
-    mappings = expanded()["Mappings"]
+    mappings = written()["Mappings"]
     executors = DEFAULT
     own = [mappings["Executors"].get(name, {}).get("Pollers", 2) for name in executors]
     pollers = mappings["Scales"]["large"]["RelayPollers"] + sum(own)
@@ -211,13 +211,13 @@ def test_the_canary() -> None:
     found = rows("The canary")
     assert found["long polling of its queue, by two pollers"][1] == rounded(polling(sum(pollers_of("executor-canary"))))
     of_canary = alarms(r"Canary\w+") + alarms_of("executor-canary")
-    name = "its alarms: one as for each executor, and two of its own"
+    name = "its alarms: two as for each executor, and two of its own"
     assert found[name] == (str(of_canary), of_canary * ALARM)
     whole = found.pop("**the canary**")[1]
     assert whole == sum(cost for what, (_, cost) in found.items() if not what.startswith(("its two", "its alarms")))
     together = whole + found["its two metrics"][1] + found[name][1]
     assert tables()[1]["the canary, with its metrics and alarms"][1] == together
-    stays = rounded(polling(FREE)) + ALARM
+    stays = rounded(polling(FREE)) + 2 * ALARM
     assert f"`Canary=off` saves ${together - stays} " in PAGE
 
 

@@ -22,7 +22,6 @@ from local.stack.ports import free_ports
 
 pytestmark = pytest.mark.thorough
 
-TASK = "Task1MinuteEnqueuer"
 LATELY = timedelta(minutes=10)
 
 
@@ -63,10 +62,8 @@ def switch_mapping(stack: EmulatedStack, *, enabled: bool, name: str = "StreamEn
 
 
 def switch_tick(stack: EmulatedStack, state: Any) -> None:
-    scheduler, name = stack.client("scheduler"), resource(stack, f"{TASK}EveryMinute")
-    known = scheduler.get_schedule(Name=name)
-    kept = {key: known[key] for key in ("ScheduleExpression", "FlexibleTimeWindow", "Target")}
-    scheduler.update_schedule(Name=name, State=state, **kept)
+    events: Any = stack.client("events")
+    (events.enable_rule if state == "ENABLED" else events.disable_rule)(Name=resource(stack, "EveryMinute"))
 
 
 def change_row(stack: EmulatedStack, name: str, update: str, **values: Any) -> None:
@@ -201,7 +198,7 @@ ILLS = [
         code="tick-switched-off",
         breaks=lambda stack: switch_tick(stack, "DISABLED"),
         mends=lambda stack: switch_tick(stack, "ENABLED"),
-        about=TASK,
+        about="EveryMinute",
         link="#minutetaskmissingalarm",
     ),
     Ill(code="tick-late", breaks=stop_ticks, mends=tick_again),
@@ -329,7 +326,7 @@ def test_what_may_not_be_seen_is_named(stack: EmulatedStack) -> None:
         "lambda:InvokeFunction on delayer-operator-flow",
         "lambda:InvokeFunction on delayer-operator-dead-letters",
     } <= missing()
-    some = {"Effect": "Allow", "Action": ["cloudformation:*", "lambda:*", "scheduler:*"], "Resource": "*"}
+    some = {"Effect": "Allow", "Action": ["cloudformation:*", "lambda:*", "events:*"], "Resource": "*"}
     allow = {"Version": "2012-10-17", "Statement": [some]}
     iam.put_user_policy(UserName="visitor", PolicyName="some", PolicyDocument=json.dumps(allow))
     assert missing() == {

@@ -124,6 +124,55 @@ def test_any_other_is_refused_in_words(actions: str, sentence: str) -> None:
         expanded_with(Actions=actions)
 
 
+def test_policies_and_subscribers_are_there_if_they_are_named() -> None:
+    """It takes some seconds: the template is expanded twice. By default nobody pays for their queues."""
+    default = transformed(expanded_with(Actions=",".join(OWN)))
+    wanted = transformed(expanded_with(Actions=",".join(OWN), Policies="spread", Subscribers="failed-webhook"))
+    more = set(wanted["Resources"]) - set(default["Resources"])
+    assert {re.match(r"Policyspread|Subscriberfailedwebhook|$", one)[0] for one in more} == {  # type: ignore[index] # `$` always fits
+        "Policyspread",
+        "Subscriberfailedwebhook",
+    }
+    assert not [one for one in default["Resources"] if re.match(r"Policy[a-z]|Subscriber[a-z](?!.*Dead)", one)]
+    named = default["Outputs"].keys() & {"Policies", "Subscribers"}
+    assert not named, "AWS does not say what it makes of an output without a value"
+    assert wanted["Outputs"]["Policies"]["Value"] == "spread"
+    assert {variables["POLICIES"] for variables in variables_of(default)} == {""}
+    assert {variables["POLICIES"] for variables in variables_of(wanted)} == {"spread"}
+
+
+def variables_of(stack: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of those functions that are told which policies there are."""
+    functions = [one["Properties"] for one in stack["Resources"].values() if one["Type"] == "AWS::Lambda::Function"]
+    found = [function["Environment"]["Variables"] for function in functions]
+    return [variables for variables in found if "POLICIES" in variables]
+
+
+@of_each(
+    [
+        ({"Policies": "spread,next-hour"}, "Policies names a policy that is not in this template"),
+        ({"Subscribers": "other"}, "Subscribers names a subscriber that is not in this template"),
+        ({"Policies": "spread,spread"}, "an item twice"),
+    ],
+    unpacked=True,
+)
+def test_what_nobody_has_written_is_refused(given: dict[str, str], sentence: str) -> None:
+    with pytest.raises(TemplateError, match=sentence):
+        settled(written(), given)
+
+
+def test_a_webhook_without_its_subscriber_is_refused() -> None:
+    """When it is packaged, and by CloudFormation when only the parameter changes."""
+    url = {"FailedWebhookUrl": "https://example.com/hook"}
+    with pytest.raises(TemplateError, match="FailedWebhookUrl needs the subscriber that posts there"):
+        settled(written(), url)
+    assert settled(written(), {**url, "Subscribers": "failed-webhook"})["Subscribers"] == ["failed-webhook"]
+    for subscribers, holds in (("", "false"), ("failed-webhook", "true")):
+        rule = expanded_with(Actions=",".join(OWN), Subscribers=subscribers)["Rules"]["TheWebhookIsASubscriber"]
+        assert rule["RuleCondition"] == written()["Rules"]["TheWebhookIsASubscriber"]["RuleCondition"]
+        assert [one["Assert"] for one in rule["Assertions"]] == [{"Fn::Equals": [holds, "true"]}]
+
+
 def test_cloudformation_has_no_such_parameter_and_the_stack_says_its_actions() -> None:
     """The next deployment takes them from there."""
     stack = stack_of(OWN)

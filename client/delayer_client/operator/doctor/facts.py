@@ -58,12 +58,11 @@ class StackFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TickSchedule:
-    """What starts a task every minute."""
+class TickRule:
+    """What starts the tasks of each minute."""
 
-    task: str  # such as Task1MinuteEnqueuer
-    name: str  # in EventBridge Scheduler
-    state: str  # ENABLED, DISABLED; empty if it is gone
+    name: str = "EveryMinute"  # in EventBridge
+    state: str = ""  # ENABLED, DISABLED; empty if it is gone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,10 +77,10 @@ class TickRows:
 
 @dataclass(frozen=True, kw_only=True)
 class TickFacts:
-    """The rows, and the schedules of the tasks."""
+    """The rows, and the rule of the tasks."""
 
     rows: Seen[TickRows]
-    schedules: Seen[Sequence[TickSchedule]]
+    rule: Seen[TickRule]
     created_at: datetime
 
 

@@ -61,12 +61,14 @@ HEADINGS: Final = (
         "LifecycleSchedulesNotPolledAlarm, "
         "LifecycleRelaxedNotPolledAlarm, "
         "LifecycleLedgerNotPolledAlarm, "
+        "LifecycleOccurrencesNotPolledAlarm, "
         "LifecycleWaitingNotPolledAlarm"
     ),
     (
         "LifecycleSchedulesDroppedAlarm, "
         "LifecycleRelaxedDroppedAlarm, "
         "LifecycleLedgerDroppedAlarm, "
+        "LifecycleOccurrencesDroppedAlarm, "
         "LifecycleWaitingDroppedAlarm"
     ),
     "LifecycleIteratorAgeAlarm",

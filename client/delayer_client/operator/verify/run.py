@@ -12,7 +12,7 @@ from delayer_client.operator.verify.inbox import Inbox, queue_name
 from delayer_client.operator.verify.options import Options
 from delayer_client.operator.verify.promises.canary import canary
 from delayer_client.operator.verify.promises.cancelling import never_fired, races
-from delayer_client.operator.verify.promises.deciding import deciding
+from delayer_client.operator.verify.promises.deciding import POLICY, deciding
 from delayer_client.operator.verify.promises.failing import redriven, refused
 from delayer_client.operator.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
 from delayer_client.operator.verify.promises.relaxed import relaxed
@@ -141,24 +141,7 @@ def check_all(session: Session, inbox: Inbox) -> None:
     if "far" in parts:
         session.say(f"  The far part takes up to {seconds_of_far(session.period)} s: DelayerPeriod and two minutes.")
         check(session, "far", lambda: beyond.append(far(session, inbox)) or [])  # type: ignore[func-returns-value]
-    todo: dict[str, Callable[[], Sequence[Finding]]] = {
-        "near": lambda: [looked_at(near(session, inbox), session, inbox)],
-        "bulk": lambda: [looked_at(bulk(session, inbox), session, inbox)],
-        "races": lambda: [races(session, inbox)],
-        "refused": lambda: [refused(session)],
-        "signatures": lambda: [signing(session)],
-        "redrive": lambda: [redriven(session, late_queue)],
-        "series": lambda: [repeating(session, inbox)],
-        "policies": lambda: [deciding(session, inbox)],
-        "relaxed": lambda: relaxed(session, inbox),
-    }
-    if account:
-        around: dict[str, Callable[[Session, Account], Finding]] = {
-            "concurrency": concurrency,
-            "events": events,
-            "pollers": pollers,
-        }
-        todo = {part: partial(_of_one, find, session, account) for part, find in around.items()} | todo
+    todo = checks(session, inbox, late_queue)
     try:
         for part, of_part in todo.items():
             if part in parts:
@@ -174,6 +157,32 @@ def check_all(session: Session, inbox: Inbox) -> None:
         fired = sum(len(instants) for instants in inbox.arrivals().values())  # each was sent by an executor
         session.bill.sqs_requests += inbox.requests + late_queue.requests + fired
         late_queue.close()
+
+
+def checks(session: Session, inbox: Inbox, late_queue: Inbox) -> dict[str, Callable[[], Sequence[Finding]]]:
+    """What can be checked while the far ones wait, by part. Without the account nothing around the stack is known."""
+    todo: dict[str, Callable[[], Sequence[Finding]]] = {
+        "near": lambda: [looked_at(near(session, inbox), session, inbox)],
+        "bulk": lambda: [looked_at(bulk(session, inbox), session, inbox)],
+        "races": lambda: [races(session, inbox)],
+        "refused": lambda: [refused(session)],
+        "signatures": lambda: [signing(session)],
+        "redrive": lambda: [redriven(session, late_queue)],
+        "series": lambda: [repeating(session, inbox)],
+        "policies": lambda: [deciding(session, inbox)],
+        "relaxed": lambda: relaxed(session, inbox),
+    }
+    if not session.has_policy(POLICY):
+        session.say(f"  The stack has no policy {POLICY}, so none is asked; its parameter Policies can add it.")
+        del todo["policies"]
+    if not (account := session.account):
+        return todo
+    around: dict[str, Callable[[Session, Account], Finding]] = {
+        "concurrency": concurrency,
+        "events": events,
+        "pollers": pollers,
+    }
+    return {part: partial(_of_one, find, session, account) for part, find in around.items()} | todo
 
 
 def _of_one(find: Callable[[Session, Account], Finding], session: Session, account: Account) -> Sequence[Finding]:

@@ -62,6 +62,10 @@ class Session:
         """Whether the parameter Actions leaves it in; taken for granted if the stack cannot be read."""
         return kind in (name.strip() for name in self.setting("Actions", kind).split(","))
 
+    def has_policy(self, name: str) -> bool:
+        """Whether the parameter Policies has it; taken for granted if the stack cannot be read."""
+        return not self.account or name in self.account.setting("Policies", "").split(",")
+
     @property
     def period(self) -> Millis:
         """The delayer period."""

@@ -109,11 +109,11 @@ def stream(mapping: dict[str, Any]) -> str:
 
 
 def times(function: str) -> list[str]:
-    """The rules of EventBridge Scheduler."""
+    """The rules of EventBridge on a schedule."""
     return [
-        f"EventBridge Scheduler, by `{one['ScheduleExpression']}`."
-        for name, one in cfn.events("ScheduleV2")
-        if name == function
+        f"EventBridge, by `{rule['ScheduleExpression']}`."
+        for rule in cfn.resources("AWS::Events::Rule").values()
+        if function in [target["Id"] for target in rule["Targets"]]
     ]
 
 

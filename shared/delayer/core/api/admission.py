@@ -4,7 +4,7 @@ The shape is checked against the JSON Schemas of `openapi.yaml`. Instants are ch
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
@@ -43,12 +43,17 @@ MAX_AHEAD: Final[Millis] = 10 * YEAR
 MAX_SECONDS: Final = 10**15  # of an epoch; larger numbers are refused before any arithmetic
 
 Actions = Mapping[str, ActionType]  # by type
+Policies = Collection[str]  # their names
 
 
-def admit(body: bytes, now: Millis, actions: Actions) -> Request:
-    """The request in a body. `actions` are those that have an executor. Raises NotJson, TooLarge or Invalid."""
+def admit(body: bytes, now: Millis, actions: Actions, policies: Policies | None = None) -> Request:
+    """The request in a body. Raises NotJson, TooLarge or Invalid.
+
+    `actions` are those that have an executor, and `policies` those that have a function: all of this release if it is
+    not said.
+    """
     document, payload = read_body(body)
-    errors = first_errors(_shape_errors(document, payload, actions))
+    errors = first_errors(_shape_errors(document, payload, actions, policies))
     point_in_time = _point_in_time(document, now, errors)
     if errors:
         raise Invalid(errors)
@@ -88,12 +93,12 @@ def definition_of(document: Mapping[str, Any], payload: bytes | None) -> Definit
     return from_texts(texts)
 
 
-def admit_named(body: bytes, name: str, now: Millis, actions: Actions) -> Request:
+def admit_named(body: bytes, name: str, now: Millis, actions: Actions, policies: Policies | None = None) -> Request:
     """The request in the body of a PUT by name. Raises as `admit`, and Invalid if the body has another name."""
     errors = [*errors_of(NAME, name, "name")]
     if errors:
         raise Invalid(errors)
-    request = admit(body, now, actions)
+    request = admit(body, now, actions, policies)
     if request.name not in ("", name):
         raise Invalid([FieldError(field="name", problem="not the name in the path", allowed=name)])
     return request
@@ -227,27 +232,30 @@ def _beyond_floats(value: Any, path: str) -> Iterable[FieldError]:
         yield FieldError(field=shortened(where), problem="out of bounds", allowed=f"a number up to {LARGEST_FLOAT:g}")
 
 
-def _shape_errors(document: Mapping[str, Any], payload: bytes | None, actions: Actions) -> Iterable[FieldError]:
+def _shape_errors(
+    document: Mapping[str, Any], payload: bytes | None, actions: Actions, deployed: Policies | None
+) -> Iterable[FieldError]:
     yield from errors_of(REQUEST, document)
     if sum(name in document for name in TIMES) != 1:
         yield _ONE_TIME
     if "when" in document and document.get("precision") == "relaxed":
         yield _PRECISE_ONLY
-    yield from _policy_errors(document.get("when"))
+    yield from _policy_errors(document.get("when"), deployed)
     action = document.get("action")
     kind = action.get("type") if isinstance(action, dict) else None
     if isinstance(kind, str):
         yield from action_errors(kind, action, payload or b"", actions)
 
 
-def _policy_errors(when: Any) -> Iterable[FieldError]:
-    """The policies are those of this release, as the layer has them."""
+def _policy_errors(when: Any, deployed: Policies | None) -> Iterable[FieldError]:
+    """The policies are those of this release, as the layer has them, of which a stack may have a part."""
     name = when.get("policy") if isinstance(when, dict) else None
     if not isinstance(name, str):
         return  # the schema of the request says so
-    schema = policies().get(name)
+    known = {one: schema for one, schema in policies().items() if deployed is None or one in deployed}
+    schema = known.get(name)
     if schema is None:
-        allowed = ", ".join(sorted(policies()))
+        allowed = ", ".join(sorted(known)) or "this stack has no policy; its operators can add some"
         yield FieldError(field="when.policy", problem=f"not allowed: {shortened(json.dumps(name))}", allowed=allowed)
     else:
         yield from _stored_errors(schema, when, "when", name, policy_validator_of)

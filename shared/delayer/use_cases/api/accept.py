@@ -7,7 +7,7 @@ from typing import Final, Protocol, TypeVar
 
 from attrs import evolve, frozen
 
-from delayer.core.api.admission import Actions, admit
+from delayer.core.api.admission import Actions, Policies, admit
 from delayer.core.api.cancellation import NameTaken, is_over
 from delayer.core.api.request import KeyReused, Request
 from delayer.core.schedule.instants import Millis
@@ -63,6 +63,7 @@ class Accept:
     ids: Ids
     quota: Quota
     actions: Actions
+    policies: Policies  # that the stack has
     naming: Naming
     observer: Observer
 
@@ -84,7 +85,7 @@ class Accept:
         earlier = self.registry.requested(owner, key) if key else None
         if earlier and (answer := self._repeated(earlier, digest)):
             return partial(_the, answer)
-        request = admit(body, self.clock.now(), self.actions)
+        request = admit(body, self.clock.now(), self.actions, self.policies)
         self.quota.permit(owner, request.definition, request.point_in_time)
         connection = self.naming(owner, request.definition)
         self.quota.make_room(owner)

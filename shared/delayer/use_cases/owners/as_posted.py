@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from delayer.core.actions.action_type import ActionType
-from delayer.core.api.admission import admit
+from delayer.core.api.admission import Policies, admit
 from delayer.core.api.json_body import fields_of
 from delayer.core.api.request import Invalid, NotJson, TooLarge
 from delayer.core.api.series.admission import admit_series
@@ -17,9 +17,10 @@ from delayer.core.schedule.instants import Millis
 
 @frozen
 class AsPosted:
-    """Reads it as the API does. `actions` by type."""
+    """Reads it as the API does. `actions` by type, and the names of the policies that the stack has."""
 
     actions: Mapping[str, ActionType]
+    policies: Policies
 
     def __call__(self, body: object, now: Millis) -> tuple[Definition, Millis]:
         """With its time, of a series its first one; 0 if it has none. Raises WrongPolicy."""
@@ -30,7 +31,7 @@ class AsPosted:
             if "repeat" in fields_of(text):
                 series = admit_series(text, now, self.actions)
                 return series.definition, next_after(series.rule, now) or 0
-            request = admit(text, now, self.actions)
+            request = admit(text, now, self.actions, self.policies)
             return request.definition, request.point_in_time
         except Invalid as error:
             shown = "; ".join(f"{one.field or 'the body'}: {one.problem}" for one in error.errors[:3])

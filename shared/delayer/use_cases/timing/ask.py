@@ -27,7 +27,7 @@ from delayer.ports.waiting_table import FindsWaiting, Waits
 class AskPolicies:
     """Whoever sends messages to the queues of the policies."""
 
-    queues: Mapping[str, SendsMessages]  # by policy; raises KeyError for one that this release does not have
+    queues: Mapping[str, SendsMessages]  # by policy; raises KeyError for one that the stack does not have
     observer: Observer
 
     def send(self, waiting: Sequence[Waits]) -> list[int]:
@@ -137,7 +137,7 @@ class TimingNet:
 
 @frozen(kw_only=True)
 class PolicyQueues(Mapping[str, SendsMessages]):
-    """The queue of each policy of this release."""
+    """The queue of each policy of the stack."""
 
     policies: Collection[str]
     queue_of: Callable[[str], SendsMessages]  # by the name of the policy

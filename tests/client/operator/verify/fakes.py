@@ -205,7 +205,7 @@ class FakeStack:
     # ------------------------------------------------------------ the account
 
     def setting(self, name: str, default: str) -> str:
-        return self.parameters.get(name, default)
+        return {"Policies": "next-business-hour,spread", **self.parameters}.get(name, default)
 
     def client(self, service: str) -> object:
         return FakeQueue()

@@ -107,6 +107,17 @@ def test_a_stack_without_other_actions_is_checked() -> None:
     assert not session.has_action("step-start")
 
 
+def test_a_policy_that_the_stack_does_not_have_is_not_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    """By default it has none. Without credentials it is taken for granted that it is there."""
+    session: Any = a_session(FakeStack(parameters={"Policies": "spread"}), parts=("policies", "refused"))
+    run.verify(session)
+    assert list(outcomes(session)) == [one for one in outcomes(session) if "policies" not in one]
+    assert Outcome.UNCHECKED not in outcomes(session).values()
+    assert session.has_policy("spread")
+    session.account = None
+    assert session.has_policy("next-business-hour")
+
+
 def test_a_call_that_fails_breaks_its_part_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     stack = FakeStack()
     session: Any = a_session(stack, parts=("near", "refused"))

@@ -1,5 +1,6 @@
 """The page on scale, its picture and its answer are made of one file, and the model says what stands in it."""
 
+import re
 from typing import Any
 from xml.etree import ElementTree
 
@@ -8,7 +9,7 @@ from attrs import evolve
 
 from bench.scale import facts, figures, report, stack
 from bench.scale.model import Load, simulate
-from bench.scale.page import rows, texts
+from bench.scale.page import ranges, rows, texts
 from bench.scale.page.rows import Row
 from bench.scale.stack import Mapping
 from docs.pictures import scaling
@@ -47,9 +48,17 @@ def test_the_answer_to_a_million_in_one_minute() -> None:
     small, large = (row(scale, report.ONE) for scale in stack.SCALES)
     assert large.latest < 60 < small.latest
     answer = PAGE.split("\n## A million due in one minute\n")[1].split("\n## ")[0]
-    for one in (small, large):
-        assert f"${one.million:.2f}" in answer
+    whole = (PROJECT / "docs/decide/cost.md").read_text()
+    kept = sum(float(re.findall(rf"^\| {name}.*? \| \$([\d.]+) \|", whole, re.MULTILINE)[0]) for name in WITH_IT)
+    for one, between in ((small, ranges.read()["small"]), (large, ranges.read()["large"])):
+        assert f"${one.million + kept:.2f}" in answer
         assert report.seconds(one.latest) in answer
+        assert between.earliest <= one.latest <= between.latest
+        assert between.cheapest <= one.million <= between.dearest
+        assert f"| ${between.cheapest + kept:.2f} to ${between.dearest + kept:.2f} |" in answer
+
+
+WITH_IT = (r"\[logs", r"\[events and journal\]", r"\[storage of the journal\]")
 
 
 def test_what_the_text_says_of_few_schedules() -> None:

@@ -8,7 +8,7 @@ from bench.scale import emulator, facts, figures, report, stack
 from bench.scale.facts import Fact
 from bench.scale.model import simulate
 from local.project import PROJECT
-from tests.cfn import functions, written
+from tests.cfn import written
 
 PAGE = (PROJECT / "docs/how-it-works/scale.md").read_text(encoding="utf-8")
 FACTS = facts.facts()
@@ -57,9 +57,9 @@ def test_a_million_in_one_minute_on_large() -> None:
 
 
 def test_what_large_costs_by_the_hour() -> None:
-    """With all actions that are shipped; wherever it is named."""
+    """With the actions of the default; wherever it is named."""
     mappings = written()["Mappings"]
-    executors = [name.removeprefix("executor-") for name in functions() if name.startswith("executor-")]
+    executors = str(written()["Parameters"]["Actions"]["Default"]).split(",")
     of_executors = sum(mappings["Executors"].get(name, {}).get("Pollers", 2) for name in executors)
     pollers = of_executors + mappings["Scales"]["large"]["RelayPollers"]
     said = f"${report.by_the_hour(pollers):.0f} a month"

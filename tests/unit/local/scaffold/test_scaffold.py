@@ -122,9 +122,9 @@ def test_only_what_git_can_bring_back_is_deleted(project: Path, capfd: pytest.Ca
 def written_by_hand(root: Path, kind: Kind, name: str) -> None:
     """What one may need besides: a line in the table, with a setting, and a policy."""
     template = root / "template.yaml"
-    text = template.read_text().replace(
-        f"\n  {kind.table}:\n", f"\n  {kind.table}:\n    {name}:\n      {{Setting: ItsUrl}}\n    {name}-too: {{}}\n"
-    )
+    before, mappings, text = template.read_text().partition("\nMappings:\n")
+    rows = f"\n  {kind.table}:\n    {name}:\n      {{Setting: ItsUrl}}\n    {name}-too: {{}}\n"
+    text = before + mappings + text.replace(f"\n  {kind.table}:\n", rows)
     template.write_text(f"{text}# {kind.word.capitalize()}{name.replace('-', '')}Policy\n# !Ref ItsUrl\n")
 
 
@@ -301,7 +301,7 @@ def test_a_long_list_has_several_lines() -> None:
 
 
 def test_a_template_without_the_list_is_refused() -> None:
-    with pytest.raises(Refused, match="Fn::ForEach::Subscribers"):
+    with pytest.raises(Refused, match="in the default of Subscribers"):
         found_in("Resources: {}\n", SUBSCRIBER)
     with pytest.raises(Refused, match="in the default of Actions"):
         found_in("Resources: {}\n", EXECUTOR)

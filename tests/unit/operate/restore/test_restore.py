@@ -30,12 +30,12 @@ OUTPUTS = {table.output: f"delayer-{kind}" for kind, table in TABLES.items()} | 
 TYPES = {
     "AWS::Lambda::Function": ["delayer-api-schedule-post", "delayer-delayer-relay"],
     "AWS::Lambda::EventSourceMapping": ["m1", "m2"],
-    "AWS::Scheduler::Schedule": ["tick"],
+    "AWS::Events::Rule": ["tick"],
 }
 
 
 class ControlPlane:
-    """CloudFormation, Lambda and the scheduler, as far as a restore uses them."""
+    """CloudFormation, Lambda and EventBridge, as far as a restore uses them."""
 
     def __init__(self) -> None:
         self.mappings = {"m1": "Enabled", "m2": "Disabled"}
@@ -54,12 +54,18 @@ class ControlPlane:
         listed = [{"ResourceType": kind, "PhysicalResourceId": name} for kind, names in TYPES.items() for name in names]
         return [{"StackResourceSummaries": listed}]
 
-    def get_schedule(self, Name: str) -> dict[str, Any]:  # noqa: N803
-        return {"State": self.schedules[Name], "ScheduleExpression": "rate(1 minute)", "Target": {}}
+    def describe_rule(self, Name: str) -> dict[str, str]:  # noqa: N803
+        return {"State": self.schedules[Name]}
 
-    def update_schedule(self, Name: str, State: str, **_: object) -> None:  # noqa: N803
-        self.schedules[Name] = State
-        self.changes.append(f"{Name} {State}")
+    def enable_rule(self, Name: str) -> None:  # noqa: N803
+        self._switch(Name, "ENABLED")
+
+    def disable_rule(self, Name: str) -> None:  # noqa: N803
+        self._switch(Name, "DISABLED")
+
+    def _switch(self, name: str, state: str) -> None:
+        self.schedules[name] = state
+        self.changes.append(f"{name} {state}")
 
     def get_event_source_mapping(self, UUID: str) -> dict[str, str]:  # noqa: N803
         return {"State": self.mappings[UUID]}

@@ -7,7 +7,7 @@ from delayer_client.operator.doctor.facts import AccountFacts, Unseen
 from delayer_client.operator.doctor.gather.metrics import PERMISSION, Metric, figures
 from delayer_client.operator.doctor.gather.seeing import seen
 from delayer_client.operator.stack import OperatorStack
-from delayer_client.operator.verify.promises.concurrency import NEEDED
+from delayer_client.operator.verify.promises.surroundings import NEEDED
 
 QUOTA: Final = "L-B99A9384"  # Lambda, concurrent executions
 OPEN: Final = ("PENDING", "CASE_OPENED")

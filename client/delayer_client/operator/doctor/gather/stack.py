@@ -1,18 +1,17 @@
-"""What CloudFormation and EventBridge Scheduler know, and what the ticks have left in the control table."""
+"""What CloudFormation and EventBridge know, and what the ticks have left in the control table."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
 from delayer_client.operator.calls import asking
-from delayer_client.operator.doctor.facts import StackFacts, TickFacts, TickRows, TickSchedule
+from delayer_client.operator.doctor.facts import StackFacts, TickFacts, TickRows, TickRule
 from delayer_client.operator.doctor.gather.seeing import seen
 from delayer_client.operator.stack import OperatorStack
 
-TASK: Final = "Task1Minute"  # how the names of the tasks begin, in the template
-SCHEDULE: Final = "EveryMinute"  # and how those of their schedules end
+RULE: Final = "EveryMinute"  # which starts the tasks of each minute, by its name in the template
 
 
 def look(stack: OperatorStack, _: datetime) -> StackFacts:
@@ -25,7 +24,7 @@ def look_at_ticks(stack: OperatorStack, _: datetime) -> TickFacts:
     """All that shows whether the tasks of each minute run."""
     return TickFacts(
         rows=seen("dynamodb:GetItem on the control table", lambda: tick_rows(stack)),
-        schedules=seen("scheduler:GetSchedule", lambda: list(_schedules(stack))),
+        rule=seen("events:DescribeRule", lambda: _rule(stack)),
         created_at=changed_at(stack),
     )
 
@@ -61,21 +60,15 @@ def _instant(row: Mapping[str, Any], name: str, per_second: float) -> datetime |
     return datetime.fromtimestamp(int(row[name]["N"]) / per_second, UTC) if name in row else None
 
 
-def _schedules(stack: OperatorStack) -> Iterator[TickSchedule]:
-    scheduler = stack.client("scheduler")
-    for one in stack.resources_of("AWS::Scheduler::Schedule"):
-        if one.logical_id.startswith(TASK) and one.logical_id.endswith(SCHEDULE):
-            yield TickSchedule(
-                task=one.logical_id.removesuffix(SCHEDULE),
-                name=one.physical_id,
-                state=_state(scheduler, one.physical_id),
-            )
+def _rule(stack: OperatorStack) -> TickRule:
+    found = [one.physical_id for one in stack.resources_of("AWS::Events::Rule") if one.logical_id == RULE]
+    return TickRule(name=found[0], state=_state(stack.client("events"), found[0])) if found else TickRule()
 
 
-def _state(scheduler: Any, name: str) -> str:
+def _state(rules: Any, name: str) -> str:
     try:
-        with asking("scheduler:GetSchedule"):
-            return str(scheduler.get_schedule(Name=name)["State"])
+        with asking("events:DescribeRule"):
+            return str(rules.describe_rule(Name=name)["State"])
     except ClientError as error:
         if error.response["Error"]["Code"] == "ResourceNotFoundException":
             return ""

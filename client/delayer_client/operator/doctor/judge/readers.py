@@ -14,7 +14,7 @@ OF_STREAMS: Final = {
     "stream-enqueuer": "operate/runbook.md#streamnotpolledalarm",
     "relaxed-claimer": "operate/runbook.md#relaxednotpolledalarm",
     "stream-lifecycle": "operate/runbook.md#lifecycleschedulesnotpolledalarm-lifecyclerelaxednotpolledalarm-"
-    "lifecycleledgernotpolledalarm-lifecyclewaitingnotpolledalarm",
+    "lifecycleledgernotpolledalarm-lifecycleoccurrencesnotpolledalarm-lifecyclewaitingnotpolledalarm",
 }
 # As the alarms on the age of the iterator, in milliseconds; a minute where there is none.
 BEHIND_FROM: Final = {"relaxed-claimer": 3_000_000.0, "stream-lifecycle": 900_000.0}

@@ -14,6 +14,7 @@ GRACE: Final = 60  # seconds
 DAYS_AHEAD: Final = 2  # nothing fires while this is checked
 OPENS: Final[Millis] = 12 * HOUR  # of that day
 DAYS: Final = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
+POLICY: Final = "next-business-hour"
 PROMISE: Final = "policies: a time is decided, and cancelled"
 
 
@@ -40,7 +41,7 @@ def deciding(session: Session, inbox: Inbox) -> Finding:
 def when(opens: Millis) -> dict[str, Any]:
     """Business hours of one day only. The first day of 1970 was a Thursday."""
     day = DAYS[(minute_of(opens) // (24 * 60) + 3) % len(DAYS)]
-    return {"policy": "next-business-hour", "timeZone": "UTC", "hours": {day: ["12:00-13:00"]}}
+    return {"policy": POLICY, "timeZone": "UTC", "hours": {day: ["12:00-13:00"]}}
 
 
 def wait_for_decision(session: Session, schedule_id: str) -> dict[str, Any]:

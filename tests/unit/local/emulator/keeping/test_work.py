@@ -17,8 +17,7 @@ class Modules:
         self.lambda_service: Any = SimpleNamespace(
             _poll_sqs=lambda: self.begin("queues"), _poll_dynamodb_streams=lambda: self.begin("streams")
         )
-        self.scheduler: Any = SimpleNamespace(_tick_schedules=lambda: self.begin("ticks"))
-        self.rules: Any = SimpleNamespace(_tick_scheduled_rules=lambda: self.begin("rules"))
+        self.rules: Any = SimpleNamespace(_tick_scheduled_rules=lambda: self.begin("ticks"))
 
     def begin(self, what: str) -> bool:
         self.begun.append(what)
@@ -29,7 +28,6 @@ class Modules:
         self.begun.clear()
         self.lambda_service._poll_sqs()
         self.lambda_service._poll_dynamodb_streams()
-        self.scheduler._tick_schedules()
         self.rules._tick_scheduled_rules()
         return list(self.begun)
 
@@ -42,7 +40,7 @@ def modules() -> Modules:
 @pytest.fixture
 def work(modules: Modules) -> Work:
     work = Work()
-    work.install(modules.lambda_service, modules.scheduler, modules.rules)
+    work.install(modules.lambda_service, modules.rules)
     return work
 
 
@@ -50,7 +48,7 @@ def test_nothing_begins_before_the_state_is_there(modules: Modules, work: Work) 
     work.hold()
     assert modules.all() == []
     work.release()
-    assert modules.all() == ["queues", "streams", "ticks", "rules"]
+    assert modules.all() == ["queues", "streams", "ticks"]
 
 
 def test_a_stack_that_comes_to_rest_reads_its_streams_to_the_end(modules: Modules, work: Work) -> None:

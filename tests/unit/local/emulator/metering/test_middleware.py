@@ -42,6 +42,6 @@ def test_a_metered_request_arrives_whole_and_is_counted() -> None:
         (b"content-length", b"18"),
     ]
     scope = {"type": "http", "method": "POST", "path": "/", "server": ("127.0.0.1", 1), "headers": headers}
-    asyncio.run(Metering(emulator, meter, 1, lambda _table, item: item)(scope, receive, send))
+    asyncio.run(Metering(emulator, meter, 2, lambda _table, item: item)(scope, receive, send))
     assert arrived == [({"TableName": "t"}, True)], "the body is the one that was signed"
     assert meter.reading()["requests"] == {"relay": {"dynamodb.PutItem": {"requests": 1, "writeUnits": 1}}}

@@ -117,6 +117,26 @@ def test_it_is_what_a_started_process_would_be(workers: list[ForkedWorker]) -> N
     assert "DELAYER_LOG_FOLDER" not in environment
 
 
+def test_what_speaks_tls_is_called_and_trusted_by_functions(parents: Parents, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If it is asked for (ADR 0169); else they call the port of all others. It takes a second: processes start."""
+    plain = environment_of(worker(parents, "delayer-plain"))
+    monkeypatch.setenv("DELAYER_ENDPOINT_OF_FUNCTIONS", "https://127.0.0.1:7")
+    monkeypatch.setenv("AWS_CA_BUNDLE", "/certificate.pem")
+    over_tls = environment_of(worker(parents, "delayer-over-tls"))
+    assert plain["AWS_ENDPOINT_URL"] == "http://127.0.0.1:9"
+    assert "AWS_CA_BUNDLE" not in plain
+    assert over_tls["AWS_ENDPOINT_URL"] == "https://127.0.0.1:7"
+    assert over_tls["AWS_CA_BUNDLE"] == "/certificate.pem"
+
+
+def environment_of(one: ForkedWorker) -> dict[str, str]:
+    """The variables of its process, which then is ended."""
+    try:
+        return dict(result_of(one)["environment"])
+    finally:
+        one.kill()
+
+
 def test_the_layer_is_imported_by_the_parent_and_nothing_of_the_project_is_there(workers: list[ForkedWorker]) -> None:
     found = [result_of(one) for one in workers]
     assert len({each["layer"] for each in found}) == 1

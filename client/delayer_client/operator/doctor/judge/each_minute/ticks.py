@@ -13,11 +13,6 @@ AREA: Final = "ticks"
 LATE: Final = timedelta(minutes=3)  # as MinuteTaskMissingAlarm, and as the heartbeat's freshness
 NEW: Final = timedelta(minutes=5)
 BEHIND: Final = timedelta(minutes=20)  # ten are normal
-RUNBOOK: Final = {
-    "Task1MinuteEnqueuer": "operate/runbook.md#minutetaskmissingalarm",
-    "Task1MinuteSeries": "operate/runbook.md#seriestaskmissingalarm",
-    "Task1MinuteTiming": "operate/runbook.md#policyqueuenotpolledalarm-timingnotpolledalarm-timingtaskmissingalarm",
-}
 
 IN_ORDER: Final = Entry(
     code="stack-in-order", severity=Severity.OK, area=STACK, means="CloudFormation has completed the stack."
@@ -49,8 +44,8 @@ SWITCHED_OFF: Final = Entry(
     code="tick-switched-off",
     severity=Severity.PROBLEM,
     area=AREA,
-    means="The schedule in EventBridge Scheduler that starts a task of each minute is disabled, or gone.",
-    do="Enable the schedule in EventBridge Scheduler; if it is gone, deploy the template again.",
+    means="The rule in EventBridge that starts the tasks of each minute is disabled, or gone.",
+    do="Enable the rule in EventBridge; if it is gone, deploy the template again.",
     link="operate/runbook.md#minutetaskmissingalarm",
 )
 TICK_LATE: Final = Entry(
@@ -58,7 +53,7 @@ TICK_LATE: Final = Entry(
     severity=Severity.PROBLEM,
     area=AREA,
     means="No tick has left a sign for three minutes: what is further ahead than the delayer period will be late.",
-    do="See whether task-1minute-enqueuer is throttled or fails, and enable its schedule. The next tick catches up.",
+    do="See whether task-1minute-enqueuer is throttled or fails, and enable its rule. The next tick catches up.",
     link="operate/runbook.md#minutetaskmissingalarm",
 )
 HELD: Final = Entry(
@@ -103,13 +98,10 @@ def judge_stack(facts: StackFacts) -> Iterator[Finding]:
 
 def judge(facts: TickFacts, now: datetime) -> Iterator[Finding]:
     """What is switched off, and whether the ticks leave their signs. Unseen parts are told by another."""
-    if not isinstance(facts.schedules, Unseen):
-        for one in facts.schedules:
-            if one.state != "ENABLED":
-                state = one.state.lower() or "gone"
-                yield SWITCHED_OFF(
-                    f"The schedule of {one.task} is {state}.", about=one.name, link=RUNBOOK.get(one.task, "")
-                )
+    if not isinstance(facts.rule, Unseen) and facts.rule.state != "ENABLED":
+        yield SWITCHED_OFF(
+            f"The rule {facts.rule.name} is {facts.rule.state.lower() or 'gone'}.", about=facts.rule.name
+        )
     if not isinstance(facts.rows, Unseen):
         yield from _signs(facts.rows, facts.created_at, now)
 
