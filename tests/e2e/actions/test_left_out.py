@@ -23,7 +23,7 @@ STARTS = {"delaySeconds": 3600, "action": {"type": "step-start", "stateMachineAr
 
 @pytest.fixture(scope="module")
 def few(receiver: Receiver) -> Iterator[Client]:
-    parameters = {"DelayerPeriod": "60", "Actions": TWO}
+    parameters = {"DelayerPeriod": "60", "Actions": TWO, "Policies": "spread", "Subscribers": ""}
     with EmulatedStack(parameters=parameters, starts_functions=False) as stack, closing(Client(stack, receiver)) as few:
         yield few
 
@@ -69,6 +69,18 @@ def test_what_is_left_out_is_refused_like_an_unknown_type(few: Client) -> None:
         "problem": 'not allowed: "step-start"',
         "allowed": "http-request, sqs-send",
     }
+
+
+def test_a_policy_that_is_left_out_is_refused_and_another_decides(few: Client) -> None:
+    """It takes some seconds: functions start."""
+    timed = {"action": {"type": "http-request", "url": f"{few.receiver.url}/decided"}, "payload": 1}
+    status, _, problem = few.post({**timed, "when": {"policy": "next-business-hour"}})
+    assert (status, problem["errors"][0]["field"]) == (422, "when.policy")
+    assert problem["errors"][0]["allowed"] == "spread"
+    assert few.post({**timed, "when": {"policy": "spread", "seconds": 1}})[0] == 201
+    assert few.arrivals("/decided")
+    functions = {one["FunctionName"] for one in few.stack.client("lambda").list_functions()["Functions"]}
+    assert {one for one in functions if "policy-" in one or "subscriber-" in one} == {"delayer-policy-spread"}
 
 
 def test_another_list_brings_one_and_takes_one_out(few: Client) -> None:

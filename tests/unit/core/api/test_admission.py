@@ -326,6 +326,25 @@ def test_there_is_no_third_lane(precision: Any) -> None:
     assert "relaxed" in refused.value.errors[-1].allowed
 
 
+@pytest.mark.parametrize(
+    ("deployed", "allowed"),
+    [
+        (("next-business-hour",), "next-business-hour"),
+        ((), "this stack has no policy; its operators can add some"),
+        (("of another release",), "this stack has no policy; its operators can add some"),
+    ],
+)
+def test_a_policy_that_the_stack_does_not_have_is_refused(deployed: tuple[str, ...], allowed: str) -> None:
+    """Else nobody would ever decide its time. Those that are not named are all of this release."""
+    asked = raw('{"when": {"policy": "spread", "seconds": 60}, "action": ACTION}')
+    for known in (None, ("spread",), (*deployed, "spread")):
+        assert admit(asked, NOW, built_in(), known).definition.when
+    with pytest.raises(Invalid) as refused:
+        admit(asked, NOW, built_in(), deployed)
+    [error] = refused.value.errors
+    assert (error.field, error.problem, error.allowed) == ("when.policy", 'not allowed: "spread"', allowed)
+
+
 def test_attempts_of_the_action_are_refused_with_where_they_belong() -> None:
     """They were there before schedules had a retry policy."""
     with pytest.raises(Invalid) as caught:

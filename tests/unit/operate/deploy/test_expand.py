@@ -160,6 +160,58 @@ def test_a_wrong_value_is_refused_in_the_words_of_its_rule(given: str, sentence:
         expand(SETTLED, {"Names": given})
 
 
+def conditioned(condition: object) -> dict[str, Any]:
+    """With a rule that also looks at what CloudFormation knows."""
+    return {
+        **SETTLED,
+        "Rules": {
+            "LongNeedsC": {
+                "RuleCondition": condition,
+                "Assertions": [
+                    {"Assert": {"Fn::EachMemberIn": [["c"], {"Ref": "Names"}]}, "AssertDescription": "It needs c."}
+                ],
+            }
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("condition", "period", "names", "is_refused"),
+    [
+        ({"Fn::Equals": [{"Ref": "Period"}, "70"]}, "70", "a", True),
+        ({"Fn::Equals": [{"Ref": "Period"}, "70"]}, "60", "a", False),
+        ({"Fn::Equals": [{"Ref": "Period"}, "70"]}, "70", "a,c", False),
+        ({"Fn::Not": [{"Fn::Equals": [{"Ref": "Period"}, "60"]}]}, "70", "a", True),
+        ({"Fn::Not": [{"Fn::Equals": [{"Ref": "Period"}, "60"]}]}, None, "a", False),
+        ({"Fn::Not": [{"Fn::Equals": [{"Ref": "Period"}, "60"]}]}, "61", "", True),
+    ],
+)
+def test_a_rule_with_a_condition_counts_where_it_holds_and_stays(
+    condition: dict[str, Any], period: str | None, names: str, *, is_refused: bool
+) -> None:
+    """CloudFormation asks its condition again when the parameter alone is changed."""
+    given = {"Names": names} | ({} if period is None else {"Period": period})
+    if is_refused:
+        with pytest.raises(TemplateError, match="It needs c"):
+            expand(conditioned(condition), given)
+        return
+    kept = expand(conditioned(condition), given)["Rules"]["LongNeedsC"]
+    assert kept["RuleCondition"] == condition
+    holds = "true" if "c" in names else "false"
+    assert kept["Assertions"] == [{"Assert": {"Fn::Equals": [holds, "true"]}, "AssertDescription": "It needs c."}]
+
+
+def test_a_condition_that_it_does_not_understand_is_refused() -> None:
+    with pytest.raises(TemplateError, match="a condition that is not understood"):
+        expand(conditioned({"Fn::Contains": [["a"], {"Ref": "Period"}]}), {})
+
+
+def test_an_empty_list_makes_nothing_and_no_output() -> None:
+    """AWS does not say what it makes of an output without a value."""
+    expanded = expand({**SETTLED, "Rules": {}}, {"Names": ""})
+    assert (expanded["Resources"], expanded["Outputs"]) == ({}, {})
+
+
 def test_a_rule_that_it_cannot_judge_is_refused() -> None:
     rule = {"Assertions": [{"Assert": {"Fn::Contains": [{"Ref": "Names"}, "a"]}, "AssertDescription": "x"}]}
     with pytest.raises(TemplateError, match="uses no EachMemberIn"):
