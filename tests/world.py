@@ -145,8 +145,8 @@ class World(StackInMemory):
         self.sweep_buckets = use_cases.sweep_buckets(self.ports("sweep"))
         self.relay = use_cases.relay(self.ports("relay"))
         self.execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
-        self.guarded_relay = self._guarded("relay", lambda batch: self.relay_batch(batch))
-        self.guarded_execute = self._guarded("execute", lambda batch: self.execute_batch(batch))
+        self.guarded_relay = self.guarded_by("relay", lambda batch: self.relay_batch(batch))
+        self.guarded_execute = self.guarded_by("execute", lambda batch: self.execute_batch(batch))
         self.dispatch = use_cases.dispatch_suspects(self.ports("dispatch"))
         self.announce = use_cases.announce(self.ports("announce"))
         self.write_journal = use_cases.write_journal(self.ports("journal"))
@@ -156,11 +156,11 @@ class World(StackInMemory):
         self.resume = use_cases.resume_series(self.ports("resume series"))
         self.change_series = use_cases.change_series(self.ports("change series"))
         self.run_series = use_cases.run_series(self.ports("run series"))
-        self.guarded_step = self._guarded("step", lambda batch: self.step_batch(batch))
+        self.guarded_step = self.guarded_by("step", lambda batch: self.step_batch(batch))
         self.step = use_cases.react_to_events(self.ports("step"))
         self.series_tick = use_cases.series_tick(self.ports("series tick"))
 
-    def _guarded(self, function: str, use: Callable[[Sequence[ReceivedMessage]], list[str]]) -> Guard:
+    def guarded_by(self, function: str, use: Callable[[Sequence[ReceivedMessage]], list[str]]) -> Guard:
         queue = {"relay": self.delayer_queue, "execute": self.http_queue}.get(function)
         return use_cases.guard(self.ports(function), use, queue and self.port_for(function, queue))
 

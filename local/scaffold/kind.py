@@ -9,6 +9,8 @@ from typing import Final
 
 from attrs import frozen
 
+from operate.deploy.settled import NONE
+
 FUNCTION_NAME: Final = 64  # characters, of Lambda's names; one is `<stack>-<kind>-<name>`
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -46,8 +48,7 @@ class Kind:
         """Of the function."""
         return root / "tests/functions" / f"test_{self.word}_{name.replace('-', '_')}.py"
 
-    def check(self, name: str, known: Collection[str], longest_stack: int) -> None:
-        """Raises Refused if there can be no new one of this name."""
+    def _check_word(self, name: str) -> None:
         if not name:
             raise Refused(f"Give a name: make new-{self.word} NAME={self.example}")
         if not NAME.fullmatch(name):
@@ -55,6 +56,12 @@ class Kind:
                 f"{name!r} cannot be a name. Use lower-case letters and digits, with single hyphens between the words, "
                 f"and a letter first: {self.example}"
             )
+        if name == NONE:
+            raise Refused(f"{name!r} is the word for a list without a name. Choose another name.")
+
+    def check(self, name: str, known: Collection[str], longest_stack: int) -> None:
+        """Raises Refused if there can be no new one of this name."""
+        self._check_word(name)
         if name in self.last:
             raise Refused(f"{name} is Delayer's own {self.word}. Choose another name.")
         if name in known:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from attrs import evolve, frozen
 
 from local.scaffold.kind import Kind, Refused
+from operate.deploy.settled import NONE
 
 WIDTH = 130  # characters of a line of the template
 LISTED = r"[^\]]*"
@@ -25,7 +26,7 @@ class Place:
     def written(self) -> str:
         """The names as they are written here."""
         if not self.indent:
-            return ",".join(self.names) or '""'
+            return ",".join(self.names) or NONE
         lines = textwrap.wrap(
             f"{self.indent}- [{', '.join(self.names)}]",
             WIDTH,
@@ -92,4 +93,4 @@ def _indent(listed: str) -> str:
 
 
 def _names(listed: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in listed.strip('"').split(",") if name.strip())
+    return tuple(name.strip() for name in listed.split(",") if name.strip() not in ("", NONE))

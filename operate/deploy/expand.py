@@ -12,7 +12,7 @@ from typing import Any
 
 from operate.deploy.errors import TemplateError
 from operate.deploy.routes import with_gathered_routes
-from operate.deploy.settled import LOOP, SECTIONS, settled, without_settled
+from operate.deploy.settled import LOOP, NONE, SECTIONS, settled, without_settled
 
 TRANSFORM = "AWS::LanguageExtensions"
 NOTHING = {"Ref": "AWS::NoValue"}
@@ -38,8 +38,10 @@ def without_loops(template: Mapping[str, Any], given: Mapping[str, str]) -> dict
     for section in SECTIONS:
         if section in expanded:
             expanded[section] = work.section(expanded[section], values)
-    if "Outputs" in expanded:  # AWS does not say what it makes of one that is empty, as the join of no names is
-        expanded["Outputs"] = {name: one for name, one in expanded["Outputs"].items() if one["Value"] != ""}
+    if "Outputs" in expanded:  # the join of no names; AWS does not say what it makes of an output without a text
+        expanded["Outputs"] = {
+            name: {**one, "Value": one["Value"] or NONE} for name, one in expanded["Outputs"].items()
+        }
     if "Globals" in expanded:
         expanded["Globals"] = work.value(expanded["Globals"], {})
     transforms = template.get("Transform", [])

@@ -7,6 +7,7 @@ from typing import Any
 from operate.deploy.errors import TemplateError
 
 LOOP = "Fn::ForEach::"
+NONE = "none"
 CONDITION = "RuleCondition"  # of a rule, about parameters that may be changed without packaging
 SECTIONS = ("Conditions", "Resources", "Outputs")  # those in which there may be loops
 
@@ -33,8 +34,8 @@ def settled(template: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, 
 
 
 def _items(text: str) -> list[str]:
-    """An empty text is an empty list."""
-    return [one.strip() for one in text.split(",")] if text.strip() else []
+    """An empty one has a word, for parameters and outputs are texts."""
+    return [] if text.strip() in ("", NONE) else [one.strip() for one in text.split(",")]
 
 
 def everything(template: Mapping[str, Any]) -> dict[str, str]:

@@ -221,7 +221,7 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/signing",
         "aws/signing",
     },
-    "wiring/in_memory": {"core/schedule", "core/actions", "core/api", "core/signing", "ports", "fakes"}
+    "wiring/in_memory": {"core/schedule", "core/actions", "core/api", "core/signing", "core/timing", "ports", "fakes"}
     | {"use_cases/actions", "use_cases/flow", "use_cases/limits", "use_cases/owners"},
     "extension": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
     | {"aws/runtime", "wiring", "core/timing"},

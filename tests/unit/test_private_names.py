@@ -45,6 +45,7 @@ OF_MINISTACK = {  # what it has no public names for: `local` replaces or keeps s
     "_get_func_record_for_qualifier",
     "_index_members",
     "_iter_all_esms",
+    "_match_esm_filter",
     "_object_versions",
     "_parse_partiql",
     "_partiql_insert",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from delayer.wiring.connections import naming, still_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from delayer.core.actions.action_type import ActionType
     from delayer.core.actions.command import Command
@@ -756,21 +756,22 @@ def owner_policy_commands(ports: "Bundle") -> "OwnerPolicyCommands":
     """Commands on owner policies."""
     from delayer.use_cases.owners.commands import OwnerPolicyCommands
 
+    policies = ports.settings.policies
     return OwnerPolicyCommands(
         clock=ports.clock,
         store=ports.owner_policy_rows,
         actions=ports.actions,
         counts_live=ports.settings.max_live > 0,
-        read_request=lambda body, now: as_posted(ports)(body, now),
+        read_request=lambda body, now: _as_posted(ports, policies)(body, now),
         observer=ports.observer,
     )
 
 
-def as_posted(ports: "Bundle") -> "AsPosted":
+def _as_posted(ports: "Bundle", policies: "Collection[str]") -> "AsPosted":
     """What would be POSTed. It is made when a command needs it: no other needs what the API validates with."""
     from delayer.use_cases.owners.as_posted import AsPosted
 
-    return AsPosted(ports.actions, ports.settings.policies)
+    return AsPosted(actions=ports.actions, policies=policies)
 
 
 # ------------------------------------------------------------ history

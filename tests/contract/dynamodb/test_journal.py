@@ -529,12 +529,18 @@ def test_the_text_is_stored_as_it_came(dynamodb: Any) -> None:
     assert journal.history(an_id(), OWNER) == (enqueued("c1"),)
 
 
+def in_its_part(item: dict[str, Any], event: Event) -> dict[str, Any]:
+    """What was written before the list had parts, and is still read, as it is written since (ADR 0167)."""
+    assert item["list"] == {"S": owner_list(OWNER)}
+    return {**item, "list": {"S": owner_list(OWNER, part_of(event.schedule_id))}}
+
+
 def test_the_golden_beginning() -> None:
     item = json.loads((GOLDEN / "journal-beginning.json").read_text())
     text = (GOLDEN / "lifecycle-event.json").read_text().rstrip("\n")
     event = cloud_events.decode(text)
     assert beginning_from(item) == event
-    assert beginning_item(JournalEntry(event=event, text=text), NOW + KEEP_FOR) == item, (
+    assert beginning_item(JournalEntry(event=event, text=text), NOW + KEEP_FOR) == in_its_part(item, event), (
         "the format changed: give it a new version"
     )
 
@@ -548,7 +554,7 @@ def test_the_golden_outline() -> None:
     known = outline_from(item)
     assert known == evolve(event, original=event.original.without_payload())
     large = text.replace('"payload":{"x": 1.0', f'"payload":{{"y":"{"x" * MAX_BEGINNING}","x": 1.0')
-    assert beginning_item(JournalEntry(event=event, text=large), NOW + KEEP_FOR) == item, (
+    assert beginning_item(JournalEntry(event=event, text=large), NOW + KEEP_FOR) == in_its_part(item, event), (
         "the format changed: give it a new version"
     )
 

@@ -213,6 +213,13 @@ def test_the_canary() -> None:
     of_canary = alarms(r"Canary\w+") + alarms_of("executor-canary")
     name = "its alarms: two as for each executor, and two of its own"
     assert found[name] == (str(of_canary), of_canary * ALARM)
+    [warm] = [cost for name, (_, cost) in found.items() if name.startswith("what keeps executors warm, a message")]
+    [sqs], [invocation] = (
+        re.findall(rf"^\| {what} \| ([\d.]+) \|", PAGE, re.MULTILINE)
+        for what in (r"SQS request \(64 KB\)", "Lambda invocation")
+    )
+    each = 3 * Decimal(sqs) + Decimal(invocation)  # a send, a receive, a delete
+    assert warm == rounded(len(EXECUTORS) * (MONTH // 60) * each / 1_000_000)
     whole = found.pop("**the canary**")[1]
     assert whole == sum(cost for what, (_, cost) in found.items() if not what.startswith(("its two", "its alarms")))
     together = whole + found["its two metrics"][1] + found[name][1]

@@ -131,7 +131,7 @@ class Story:
                 self.run("lifecycle-journal", queue_event("journal", "1", announced.text, JOURNALED))
         items = self.stack.journal.dynamodb.scan(TableName=JOURNAL)["Items"]  # type: ignore[attr-defined]
         for item in items:
-            self.keep(f"journal-{item['list']['S'].partition('#')[0]}.json", item)
+            self.keep(f"journal-{item['list']['S'].partition('#')[0].rstrip('01234567')}.json", item)
 
     def look(self) -> None:
         self.at(ASKED)

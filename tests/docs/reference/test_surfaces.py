@@ -57,7 +57,7 @@ def test_every_target_is_described_as_make_help_does() -> None:
     ("target", "names"),
     [
         ("local", ["PORT", "DELAYER_PERIOD", "PARAMETERS", "ARGS", "KEEP"]),
-        ("deploy", ["PARAMETERS", "STACK"]),
+        ("deploy", ["PARAMETERS", "TAGS", "STACK"]),
         ("rm-policy", ["NAME", "FORCE"]),
         ("new-policy", ["NAME"]),
         ("move-queues", ["FROM", "TO", "ARGS"]),

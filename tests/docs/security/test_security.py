@@ -211,7 +211,6 @@ def test_what_the_page_misses_is_still_missing() -> None:
     """When one of these comes, the page has to say so."""
     template = (ROOT / "template.yaml").read_text()
     for word in (
-        "VpcConfig",
         "CodeSigningConfig",
         "DeletionProtectionEnabled",
         "AWS::KMS::Key",

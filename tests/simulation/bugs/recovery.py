@@ -26,7 +26,7 @@ def _redrive_is_done_with(self: Any, schedule: Any) -> Any:
 
 
 def _received_too_often(self: Any, received: Any, began: Millis) -> bool:
-    return received.receives >= 3 and bool(self._give_up(received, guard._key_of(received), "it was received 3 times"))
+    return received.receives >= 3 and bool(self.give_up(received, guard.key_of(received), "it was received 3 times"))
 
 
 def _suspected_by_its_receives(self: Any, batch: Any) -> list[Any]:
@@ -51,14 +51,14 @@ BUGS = (
         what="what was received three times becomes a dead letter, whatever kept it from being handled",
         breaks=Invariant.NOBODY_NEEDED,
         whose="every queue with a dead-letter queue; Delayer, before ADR 0081, after ten",
-        swaps=((guard.Guard, "_gives_up", _received_too_often),),
+        swaps=((guard.Guard, "gives_up", _received_too_often),),
     ),
     Bug(
         name="suspected-by-its-receives",
         what="what was received three times is handled alone, though no function may have seen it",
         breaks=Invariant.UNSUSPECTED,
         whose="every queue with a dead-letter queue; Delayer, before ADR 0158",
-        swaps=((guard.Guard, "_suspects_in", _suspected_by_its_receives),),
+        swaps=((guard.Guard, "suspects_in", _suspected_by_its_receives),),
     ),
     Bug(
         name="any-death-counts",

@@ -22,7 +22,7 @@ _first_attempt = relay.first_attempt
 _read = relay.Relay.read
 
 
-def _never_held(message: Any, now: Millis, action_types: Any) -> Any:
+def _never_held(message: Any, now: Millis, action_types: Any, lead: Any = None) -> Any:
     return relaying.Hold()
 
 

@@ -238,9 +238,9 @@ class WatchedGuard(Guard):
 
     watch: Watch
 
-    def _apart(self, batch: Sequence[ReceivedMessage], suspect: ReceivedMessage) -> list[str]:
+    def apart(self, batch: Sequence[ReceivedMessage], suspect: ReceivedMessage) -> list[str]:
         self.watch.suspected(suspect.body)
-        return super()._apart(batch, suspect)
+        return super().apart(batch, suspect)
 
 
 @define(kw_only=True, slots=False)
@@ -374,8 +374,8 @@ class Stack(World):
         """Those without schedules in them."""
         return (self.group_queue, self.series_queue)
 
-    def _guarded(self, function: str, use: Callable[[Sequence[ReceivedMessage]], list[str]]) -> Guard:
-        guard = super()._guarded(function, use)
+    def guarded_by(self, function: str, use: Callable[[Sequence[ReceivedMessage]], list[str]]) -> Guard:
+        guard = super().guarded_by(function, use)
         parts = {one.name: getattr(guard, one.name) for one in fields(Guard) if one.init}
         return WatchedGuard(**parts, watch=self.watch)
 

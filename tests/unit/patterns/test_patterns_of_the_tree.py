@@ -31,7 +31,7 @@ MADE_LATER = {
     "client/delayer_client/testing/routes.py: re.compile(PARAMETER.sub('(?P<\\\\1>[^/]+)', path))": "as above",
     "local/scaffold/name_list.py: re.search(pattern, template, re.MULTILINE)": "its own template",
     "local/scaffold/remove.py: re.search(pattern, line)": "its own code",
-    "local/scaffold/table.py: re.search(f'^  {kind.table}:\\\\n(?:    .*\\\\n)+', template, re.MULTILINE)": "its own",
+    "local/scaffold/table.py: re.compile(f'^  {kind.table}:\\\\n(?:    .*\\\\n)+', re.MULTILINE)": "its own",
     "local/scaffold/table.py: re.search(f'^    {name}:(?: .*)?\\\\n(?:     .*\\\\n)*', table[0], re.MULTILINE)": "own",
 }
 

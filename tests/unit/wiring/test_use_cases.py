@@ -37,8 +37,8 @@ PARTS: dict[str, set[str]] = {
     "quota": QUOTA,
     "once": {"clock", "registry"},
     "dead_letters": DEAD_LETTERS,
-    "accept": {"connections", *IDS, *QUOTA, "records", "ledger", "registry"},
-    "accept_many": {"connections", *IDS, *QUOTA, "records", "ledger", "registry", "parallel"},
+    "accept": {"connections", *IDS, *QUOTA, "records", "ledger", "registry", "settings.policies"},
+    "accept_many": {"connections", *IDS, *QUOTA, "records", "ledger", "registry", "parallel", "settings.policies"},
     "replace": {
         "connections",
         *IDS,
@@ -111,8 +111,8 @@ PARTS: dict[str, set[str]] = {
     "sign": {"clock", "signing_rows"},
     "register": {"action_rows", "executor_remote", "observer", "settings.stack_id"},
     "callers": {"clock", "observer", "control", "owner_claim", "settings.stack_id"},
-    "owner_policy_commands": {"clock", "observer", "owner_policy_rows", "actions", "settings.max_live"},
-    "as_posted": {"actions"},
+    "owner_policy_commands": {"clock", "observer", "owner_policy_rows", "actions", "settings.max_live"}
+    | {"settings.policies"},
     "describe": {"function_at"},
     "list_actions": {"actions"},
     "occurrences": {"clock", "series", "ledger"},

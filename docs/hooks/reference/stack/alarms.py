@@ -226,9 +226,10 @@ def belongings() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for folder, function in cfn.functions().items():
         name, events = cfn.logical_names()[folder], function.get("Events", {})
+        started = [one for rule in cfn.resources("AWS::Events::Rule").values() for one in rule["Targets"]]
         read = {queue for queue, consumer in consumed.items() if consumer == folder}
         left = [queues[queue].get("RedrivePolicy") for queue in read]
-        failed = [event["Properties"].get("DeadLetterConfig") for event in events.values()]
+        failed = [one["DeadLetterConfig"] for one in started if one["Id"] == folder]
         mapped = {one for one, mapping in mappings.items() if name in logical_names(mapping["FunctionName"])}
         found[folder] = {name, *read, *mapped, *logical_names([left, failed]), *(name + event for event in events)}
     return found

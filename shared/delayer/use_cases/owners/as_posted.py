@@ -15,7 +15,7 @@ from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
 
 
-@frozen
+@frozen(kw_only=True)
 class AsPosted:
     """Reads it as the API does. `actions` by type, and the names of the policies that the stack has."""
 

@@ -72,9 +72,9 @@ class Guard:
         return self._answer([received], is_beside=True)
 
     def _answer(self, batch: Sequence[ReceivedMessage], *, is_beside: bool) -> list[str]:
-        suspects = self._suspects_in(batch)
+        suspects = self.suspects_in(batch)
         if suspects and not is_beside:
-            return self._apart(batch, suspects[0])
+            return self.apart(batch, suspects[0])
         try:
             left = suspects or self._left_of(batch)
         except Exception:
@@ -97,7 +97,7 @@ class Guard:
         is_old = bool(received.sent_at) and self.clock.now() - received.sent_at > LONG
         return is_old and has_come_back(received.receives)
 
-    def _suspects_in(self, batch: Sequence[ReceivedMessage]) -> list[ReceivedMessage]:
+    def suspects_in(self, batch: Sequence[ReceivedMessage]) -> list[ReceivedMessage]:
         """Those of which a run has died; without an answer, nothing is known of any."""
         again = [received for received in batch if has_come_back(received.receives)]
         if not again:
@@ -107,9 +107,9 @@ class Guard:
         except Unavailable as error:
             self.observer.warn("not known whether there are suspects", error=str(error))
             return []
-        return [received for received in again if _key_of(received) in unfinished]
+        return [received for received in again if key_of(received) in unfinished]
 
-    def _apart(self, batch: Sequence[ReceivedMessage], suspect: ReceivedMessage) -> list[str]:
+    def apart(self, batch: Sequence[ReceivedMessage], suspect: ReceivedMessage) -> list[str]:
         """Those beside it go back at once, before anything is done with it."""
         others = [received for received in batch if received is not suspect]
         self._give_back(others, 0)
@@ -140,19 +140,19 @@ class Guard:
             raise
         left = [received for received in batch if received.message_id in failed]
         if again:
-            left = [received for received in left if not self._gives_up(received, began)]
+            left = [received for received in left if not self.gives_up(received, began)]
             self._finish(keys, began, comes_again=bool(left))
         if len(left) < len(batch):
             self._passed()
         return left
 
-    def _gives_up(self, received: ReceivedMessage, began: Millis) -> bool:
+    def gives_up(self, received: ReceivedMessage, began: Millis) -> bool:
         """Whether it has waited for so long that SQS might delete it, and is stored."""
-        return has_waited(received.sent_at, began) and self._give_up(received, _key_of(received), NOT_HANDLED)
+        return has_waited(received.sent_at, began) and self.give_up(received, key_of(received), NOT_HANDLED)
 
     def _try(self, received: ReceivedMessage) -> bool:
         """Whether the message may be deleted. In an outage it waits."""
-        suspect = _key_of(received)
+        suspect = key_of(received)
         began = self.clock.now()
         try:
             before, passed = self.trials.unfinished(suspect), self.trials.passed(self.function)
@@ -164,7 +164,7 @@ class Guard:
                 is_done = self._handle(received, suspect, trial)
                 self._finish([suspect], began, comes_again=not is_done)
             case GiveUp(reason):
-                is_done = self._give_up(received, suspect, reason)
+                is_done = self.give_up(received, suspect, reason)
                 if is_done:  # if it could not be stored, it stays known as a killer
                     self._finish([suspect], began, comes_again=False)
         if is_done:
@@ -180,10 +180,10 @@ class Guard:
             self.observer.warn("a suspect waits", error=repr(error))
             failed = [received.message_id]
         if failed and has_waited(received.sent_at, trial.began):
-            return self._give_up(received, suspect, NOT_HANDLED)
+            return self.give_up(received, suspect, NOT_HANDLED)
         return not failed
 
-    def _give_up(self, received: ReceivedMessage, suspect: str, reason: str) -> bool:
+    def give_up(self, received: ReceivedMessage, suspect: str, reason: str) -> bool:
         """Whether it is stored. If even reading it kills the function, it is stored unread."""
         try:
             read = partial(message_in, received.body)
@@ -215,10 +215,10 @@ class Guard:
 
 def _keys_of(messages: Sequence[ReceivedMessage]) -> list[str]:
     """Each once: a message may have the body of another one."""
-    return sorted({_key_of(received) for received in messages})
+    return sorted({key_of(received) for received in messages})
 
 
-def _key_of(received: ReceivedMessage) -> str:
+def key_of(received: ReceivedMessage) -> str:
     """Under which a run with it is noted."""
     return hashlib.sha256(received.body.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 

@@ -4,6 +4,7 @@ from bench.measure.imports import environment, functions_of, value_of
 from local.project import PROJECT
 from operate.deploy.expand import expand
 from operate.deploy.reading import read_template
+from operate.deploy.settled import everything
 
 
 def test_values_are_taken_from_the_parameters_defaults() -> None:
@@ -16,7 +17,8 @@ def test_values_are_taken_from_the_parameters_defaults() -> None:
 
 
 def test_every_function_folder_has_its_environment() -> None:
-    functions = functions_of(expand(read_template(PROJECT / "template.yaml"), {}))
+    written = read_template(PROJECT / "template.yaml")
+    functions = functions_of(expand(written, everything(written)))
     assert set(functions) == {folder.parent.name for folder in (PROJECT / "functions").glob("*/app.py")}
     assert functions["stream-enqueuer"]["DELAYER_PERIOD"].isdecimal()
     assert "POWERTOOLS_SERVICE_NAME" in functions["delayer-relay"]

@@ -200,7 +200,7 @@ def test_a_forgotten_make_contract_is_noticed(project: Path, file: str, before: 
         ("canary", "Delayer's own"),
         ("seventeen-letters", "17 characters, and 16 are the most"),
         ("message", "would be Message, and this name has a meaning"),
-        ("none", "has a meaning"),
+        ("none", "the word for a list without a name"),
         ("exception", "would be Exception, and this name has a meaning"),
         ("value-error", "has a meaning"),
         *((name, "has a meaning") for name in ("action", "done", "executor", "meta", "refused", "result", "retry")),

@@ -206,10 +206,11 @@ def test_a_condition_that_it_does_not_understand_is_refused() -> None:
         expand(conditioned({"Fn::Contains": [["a"], {"Ref": "Period"}]}), {})
 
 
-def test_an_empty_list_makes_nothing_and_no_output() -> None:
-    """AWS does not say what it makes of an output without a value."""
-    expanded = expand({**SETTLED, "Rules": {}}, {"Names": ""})
-    assert (expanded["Resources"], expanded["Outputs"]) == ({}, {})
+@pytest.mark.parametrize("given", ["", "none"])
+def test_an_empty_list_makes_nothing_and_says_so(given: str) -> None:
+    """AWS does not say what it makes of an output without a text."""
+    expanded = expand({**SETTLED, "Rules": {}}, {"Names": given})
+    assert (expanded["Resources"], expanded["Outputs"]) == ({}, {"Names": {"Value": "none"}})
 
 
 def test_a_rule_that_it_cannot_judge_is_refused() -> None:

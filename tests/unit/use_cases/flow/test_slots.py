@@ -352,7 +352,7 @@ def test_whatever_is_raised_beside_the_batch_is_said() -> None:
             raise ZeroDivisionError
         return handle(received)
 
-    assert evolve(refill, handle=handled)(batch_of("slow")) == []
+    assert evolve(refill, handle_beside=lambda received: handled([received]))(batch_of("slow")) == []
     assert len(queue.messages) == 1
     assert any("not handled" in str(line) for line in observer.lines)
 

@@ -356,13 +356,13 @@ def test_what_has_come_back_waits_while_its_run_cannot_be_noted_and_the_others_d
         sent(world, NOW, NOW + 1)
         again, fresh = world.delayer_queue.receive()
         again = evolve(again, receives=2)
-        broken = Unreadable(world.trials) if at == 0 else Unwritable(world.trials)
+        broken = CannotRead(world.trials) if at == 0 else CannotWrite(world.trials)
         assert evolve(world.guarded_relay, trials=broken)([again, fresh]) == [again.message_id]
         assert world.http_queue.sent == 1
 
 
 @define
-class Unreadable:
+class CannotRead:
     """Control rows that are neither read nor written."""
 
     trials: MemoryTrials
@@ -378,7 +378,7 @@ class Unreadable:
 
 
 @define
-class Unwritable(Unreadable):
+class CannotWrite(CannotRead):
     """Control rows that can be read only."""
 
     def any_unfinished(self, messages: Sequence[str]) -> set[str]:

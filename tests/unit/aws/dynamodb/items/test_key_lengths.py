@@ -54,7 +54,7 @@ KEYS: Final[dict[str, Callable[[], Item]]] = {  # by the function that builds th
     "dynamodb/items/uses.py series_writes": lambda: entry_key(uses.uses_list(OWNER, NAME), f"{uses.SERIES}{SERIES}"),
     "dynamodb/jobs.py latest_item": lambda: entry_key(jobs.group_job_list(OWNER, NAME), ONLY),
     "dynamodb/jobs.py to_item": lambda: entry_key(jobs.job_list(OWNER, SERIES), ONLY),
-    "dynamodb/journal.py beginnings": lambda: entry_key(journal.owner_list(OWNER), MEMBER),
+    "dynamodb/journal.py _read": lambda: entry_key(journal.owner_list(OWNER), MEMBER),
     "dynamodb/live_count.py _add": lambda: entry_key(f"live#{OWNER}", "000000#000"),
     "dynamodb/rate_limit.py spend": lambda: entry_key(f"rate#{OWNER}", "0" * 30),
     "dynamodb/registry.py name_item": lambda: entry_key(registry.name_list(OWNER, NAME), ONLY),
