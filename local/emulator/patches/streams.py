@@ -45,9 +45,26 @@ def name_who_expires(dynamodb: Any) -> None:
 
 
 def match_what_is_absent(service: Any) -> None:
-    """A pattern may ask that a field is not there, as on AWS, also where what would hold it is not there either."""
+    """A pattern may ask that a field is not there, as on AWS, also where what would hold it is not there either.
+
+    And what is not there matches no `anything-but`.
+    """
     matches = service._match_esm_filter
-    service._match_esm_filter = lambda record, pattern: matches(filled(record, pattern), pattern)
+
+    def fits(record: dict[str, Any], pattern: dict[str, Any]) -> bool:
+        return has_what_is_compared(record, pattern) and matches(filled(record, pattern), pattern)
+
+    service._match_esm_filter = fits
+
+
+def has_what_is_compared(record: dict[str, Any], pattern: dict[str, Any]) -> bool:
+    """Whether each field is there of which all that the pattern asks is that it is not one of some values."""
+    for name, part in pattern.items():
+        if isinstance(part, list) and name not in record and all("anything-but" in str(one) for one in part):
+            return False
+        if isinstance(part, dict) and not has_what_is_compared(record.get(name) or {}, part):
+            return False
+    return True
 
 
 def filled(record: dict[str, Any], pattern: dict[str, Any]) -> dict[str, Any]:

@@ -81,11 +81,23 @@ def _look(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
         yield f"{_all(run.names)} came for the first time", world.go_on(run, at="on")
         return
     if world.budget.unread:
-        yield "the notes cannot be read", _over(world.spend("unread"), run, run.names)
+        fresh = tuple(name for name in run.names if name not in again)
+        yield "the notes cannot be read", _only(world.spend("unread"), run, fresh, again)
     suspects = [name for name in again if _is_suspect(world, rules, name)]
     if not suspects:
         yield f"nothing is noted of {_all(again)}", world.go_on(run, at="noting", noted=again)
         return
+    yield from _in_its_turn(world, rules, run, again, suspects)
+
+
+def _in_its_turn(
+    world: World, rules: Rules, run: Run, again: Sequence[str], suspects: Sequence[str]
+) -> Iterator[Moved]:
+    """One is tried; or, every other time, those beside them are handled first. Which it is, both are played."""
+    beside = tuple(name for name in run.names if name not in suspects)
+    if beside and rules.apart:
+        noted = tuple(name for name in again if name in beside)
+        yield f"{_all(suspects)} wait", _only(world, run, beside, suspects, noted)
     suspect = suspects[0]
     after = world
     if not world.message(suspect).has_died:
@@ -94,6 +106,12 @@ def _look(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     names = tuple(name for name in run.names if name not in others)
     after = _each(after, others, lambda one: evolve(one, is_free=True))
     yield f"{suspect} is a suspect", after.go_on(run, names=names, at="trying", noted=(suspect,))
+
+
+def _only(world: World, run: Run, names: tuple[str, ...], waiting: Sequence[str], noted: tuple[str, ...] = ()) -> World:
+    """The run goes on with these, if there are any; the others wait."""
+    after = _each(world, waiting, lambda one: evolve(one, is_free=True))
+    return after.go_on(run, names=names, at="noting" if noted else "on", noted=noted) if names else after.end(run)
 
 
 def _is_suspect(world: World, rules: Rules, name: str) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
 ABSENT: Final = "ResourceNotFoundException"
+LONGEST_NAME: Final = 64  # characters of the name of a function; Lambda has none with more
 
 
 @frozen(kw_only=True)
@@ -27,6 +28,8 @@ class LambdaConsumers:
 
     def handle(self, function: str, message: ReceivedMessage) -> bool:
         name = f"{self.stack}-{function}"
+        if len(name) > LONGEST_NAME:
+            raise Absent(name)
         try:
             answer = self.lambda_.invoke(FunctionName=name, Payload=_event(message))
             content = answer["Payload"].read()

@@ -162,9 +162,12 @@ class Relay(HandOver):
         """
         if not any(one.action_type == CANARY for one in handed_over):
             return
-        others = {id(queue): queue for kind, queue in self.executor_queues.items() if kind != CANARY}
-        for queue in others.values():
-            queue.send([Outgoing(body=WARM_UP)])
+        try:
+            others = {id(queue): queue for kind, queue in self.executor_queues.items() if kind != CANARY}
+            for queue in others.values():
+                queue.send([Outgoing(body=WARM_UP)])
+        except Exception as error:  # noqa: BLE001 - all is handed over: whatever is raised would hand it over again
+            self.observer.warn("executors are not kept warm", error=repr(error))
 
     def read(self, received: ReceivedMessage) -> tuple[relaying.Decision | Malformed, DelayerMessage | None]:
         """What is to be done with a message, and what could be read of it. What our own code fails at waits."""

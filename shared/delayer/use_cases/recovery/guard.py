@@ -19,6 +19,7 @@ from delayer.core.recovery.trial import GiveUp, Trial, Try, decide_trial, has_co
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import (
+    WARM_UP,
     DelayerMessage,
     ExecutorMessage,
     OutcomeMessage,
@@ -63,24 +64,37 @@ class Guard:
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Handles all; returns the ids of the messages that SQS must deliver again."""
+        batch = [received for received in batch if asks_for_something(received)]
+        if not batch:
+            return []
         if any(received.source == self.suspects for received in batch):
             return [received.message_id for received in batch if not self._try(received)]
         return self._answer(batch, is_beside=False)
 
     def beside(self, received: ReceivedMessage) -> list[str]:
         """The same for one while others are handled. A suspect comes again: it is to be alone."""
-        return self._answer([received], is_beside=True)
+        return self._answer([received], is_beside=True) if asks_for_something(received) else []
 
     def _answer(self, batch: Sequence[ReceivedMessage], *, is_beside: bool) -> list[str]:
-        suspects = self.suspects_in(batch)
-        if suspects and not is_beside:
-            return self.apart(batch, suspects[0])
         try:
-            left = suspects or self._left_of(batch)
+            suspects = self.suspects_in(batch)
+        except Unavailable as error:
+            self.observer.warn("what has come back waits: not known whether it is a suspect", error=str(error))
+            suspects = [received for received in batch if has_come_back(received.receives)]
+            is_beside = True  # none of them is begun
+        others = [received for received in batch if received not in suspects]
+        if suspects and not is_beside and (not others or is_its_turn(suspects[0])):
+            return self.apart(batch, suspects[0])
+        return self._handled(others, suspects)
+
+    def _handled(self, batch: Sequence[ReceivedMessage], waiting: Sequence[ReceivedMessage]) -> list[str]:
+        """What is left of these, and those that wait meanwhile."""
+        try:
+            left = self._left_of(batch) if batch else []
         except Exception:
-            self._leave(batch)
+            self._leave([*batch, *waiting])
             raise
-        return self._leave(left)
+        return self._leave([*left, *waiting])
 
     def _leave(self, messages: Sequence[ReceivedMessage]) -> list[str]:
         """They come again in a while; their ids."""
@@ -98,15 +112,11 @@ class Guard:
         return is_old and has_come_back(received.receives)
 
     def suspects_in(self, batch: Sequence[ReceivedMessage]) -> list[ReceivedMessage]:
-        """Those of which a run has died; without an answer, nothing is known of any."""
+        """Those of which a run has died. Raises Unavailable."""
         again = [received for received in batch if has_come_back(received.receives)]
         if not again:
             return []
-        try:
-            unfinished = self.trials.any_unfinished(_keys_of(again))
-        except Unavailable as error:
-            self.observer.warn("not known whether there are suspects", error=str(error))
-            return []
+        unfinished = self.trials.any_unfinished(_keys_of(again))
         return [received for received in again if key_of(received) in unfinished]
 
     def apart(self, batch: Sequence[ReceivedMessage], suspect: ReceivedMessage) -> list[str]:
@@ -216,6 +226,16 @@ class Guard:
 def _keys_of(messages: Sequence[ReceivedMessage]) -> list[str]:
     """Each once: a message may have the body of another one."""
     return sorted({key_of(received) for received in messages})
+
+
+def asks_for_something(received: ReceivedMessage) -> bool:
+    """A warm-up does not (ADR 0165): all are alike, and that one passes tells nothing of a run with a schedule."""
+    return received.body != WARM_UP
+
+
+def is_its_turn(suspect: ReceivedMessage) -> bool:
+    """Whether those beside it wait for it: every other time, so that neither waits for long where there are many."""
+    return suspect.receives % 2 == 0
 
 
 def key_of(received: ReceivedMessage) -> str:

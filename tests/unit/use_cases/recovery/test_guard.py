@@ -12,7 +12,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.recovery.dead_letter import decode
 from delayer.core.recovery.trial import PROOFS, Trial
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE
-from delayer.core.schedule.messages import encode
+from delayer.core.schedule.messages import WARM_UP, encode
 from delayer.fakes import MemoryTrials
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.queue import Outgoing, ReceivedMessage
@@ -350,39 +350,86 @@ def test_what_raises_comes_again_in_half_a_minute_and_leaves_no_note() -> None:
     assert world.trials.begun == {}
 
 
-def test_what_has_come_back_waits_while_its_run_cannot_be_noted_and_the_others_do_not() -> None:
-    for at in range(2):  # the notes cannot be read; or a new one cannot be written
-        world = World()
-        sent(world, NOW, NOW + 1)
-        again, fresh = world.delayer_queue.receive()
-        again = evolve(again, receives=2)
-        broken = CannotRead(world.trials) if at == 0 else CannotWrite(world.trials)
-        assert evolve(world.guarded_relay, trials=broken)([again, fresh]) == [again.message_id]
-        assert world.http_queue.sent == 1
+@pytest.mark.parametrize("fails", ["any_unfinished", "begin_all"])
+def test_what_has_come_back_waits_while_its_run_cannot_be_noted_and_the_others_do_not(fails: str) -> None:
+    """The notes cannot be read, or a new one cannot be written: each by itself."""
+    world = World()
+    sent(world, NOW, NOW + 1)
+    again, fresh = world.delayer_queue.receive()
+    again = evolve(again, receives=2)
+    broken: Any = Failing(world.trials, fails)
+    assert evolve(world.guarded_relay, trials=broken)([again, fresh]) == [again.message_id]
+    assert world.http_queue.sent == 1
+
+
+def test_a_killer_keeps_its_proofs_while_the_notes_cannot_be_read() -> None:
+    """Handled beside others, as if nothing were noted, it would take them along; and its note would begin anew."""
+    world = World()
+    sent(world, NOW, NOW + 1)
+    killer, other = (evolve(one, receives=5) for one in world.delayer_queue.receive())
+    world.trials.begin(guard.key_of(killer), Trial(began=START, proofs=4))
+    broken: Any = Failing(world.trials, "any_unfinished")
+    left = evolve(world.guarded_relay, trials=broken)([killer, other])
+    assert left == [killer.message_id, other.message_id]
+    assert world.http_queue.sent == 0
+    assert world.trials.begun == {guard.key_of(killer): Trial(began=START, proofs=4)}
 
 
 @define
-class CannotRead:
-    """Control rows that are neither read nor written."""
+class Failing:
+    """Control rows of which one operation fails."""
 
     trials: MemoryTrials
+    name: str
 
     def __getattr__(self, name: str) -> Any:
+        if name == self.name:
+            raise Unavailable("throttled")
         return getattr(self.trials, name)
 
-    def any_unfinished(self, messages: Sequence[str]) -> set[str]:
-        raise Unavailable("throttled")
 
-    def begin_all(self, messages: Sequence[str], began: int) -> None:
-        raise Unavailable("throttled")
+def test_where_there_are_many_suspects_what_is_new_does_not_wait_for_them_all() -> None:
+    """After a bad deploy all that came back is noted. Every other time the others go first, so neither starves."""
+    world = World()
+    sent(world, *range(NOW, NOW + 9), NOW + 100)
+    *suspects, fresh = world.delayer_queue.receive()
+    for one in suspects:
+        world.trials.begin(guard.key_of(one), Trial(began=START))
+    odd = [evolve(one, receives=3) for one in suspects]
+    assert set(world.guarded_relay([*odd, fresh])) == {one.message_id for one in odd}
+    assert world.http_queue.sent == 1, "the one that nothing is noted of"
+    even = [evolve(one, receives=4) for one in suspects]
+    assert world.guarded_relay([*even, evolve(fresh, message_id="another")])[0] == even[1].message_id
+    assert world.http_queue.sent == 2, "the suspect whose turn it was"
+    assert guard.key_of(even[0]) not in world.trials.begun
+    left = [evolve(one, receives=5) for one in suspects[1:]]
+    assert len(world.guarded_relay(left)) == 7, "if nothing is beside them, it is always one's turn"
 
 
-@define
-class CannotWrite(CannotRead):
-    """Control rows that can be read only."""
+def test_a_warm_up_tells_nothing_of_what_a_function_dies_of() -> None:
+    """Each minute one passes, and all of them are alike. Nothing is given up, noted or held back by them (ADR 0165)."""
+    world = World()
 
-    def any_unfinished(self, messages: Sequence[str]) -> set[str]:
-        return self.trials.any_unfinished(messages)
+    def dies(batch: Sequence[ReceivedMessage]) -> list[str]:
+        raise Crash("of each attempt")
+
+    world.execute = dies  # type: ignore[assignment] # only called
+    warm_up = ReceivedMessage(message_id="w", body=WARM_UP, source="executor", receives=7)
+    suspect = ReceivedMessage(message_id="m", body=encode(an_executor_message()), source=SUSPECTS, sent_at=START)
+    for _ in range(100):
+        with pytest.raises(Crash):
+            world.guarded_execute([suspect])
+        assert world.guarded_execute([warm_up]) == []
+        world.clock.move(MINUTE)
+    assert world.store.objects == {}
+    assert set(world.trials.begun) == {guard.key_of(suspect)}
+    assert world.guarded_execute.beside(warm_up) == []
+    world.trials.begin(guard.key_of(warm_up), Trial(began=START))  # left by an earlier release
+    handled: list[ReceivedMessage] = []
+    world.execute = lambda batch: handled.extend(batch) or []  # type: ignore[assignment, func-returns-value]
+    other = evolve(suspect, source="executor", body=encode(an_executor_message(NOW + 1)))
+    assert world.guarded_execute([warm_up, other]) == []
+    assert handled == [other]
 
 
 def test_what_waits_in_its_queue_for_three_days_is_dead_lettered_too() -> None:
