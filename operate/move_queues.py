@@ -35,6 +35,8 @@ EARLIER: Final = {  # the names of executors' queues in earlier versions, and th
 SUSPECTS: Final = re.compile(r".*SuspectsQueue|executor-.*-suspects")  # earlier, each queue had one of its own
 UNKNOWN_TYPES: Final = "executor-remote"  # there, a schedule of an unknown type waits and becomes a dead letter
 SUBSCRIBER: Final = "subscriber-"  # with which the name of a subscriber's queue begins; it has copies of events only
+POLICY: Final = "policy-"  # likewise of a policy; its messages have ids alone, and the net asks again
+BY_NAME: Final = (SUBSCRIBER, POLICY)  # a stack has those that it names
 PREFIX: Final = 16  # characters of the stack's name with which a queue begins; CloudFormation may cut off the others
 QUIET: Final = 60  # seconds without a message until a queue counts as empty: SQS counts with a delay
 PAUSE: Final = 2  # seconds between two looks
@@ -180,6 +182,13 @@ def pairs_of(sqs: "SQSClient", old: Sequence[tuple[str, str]], new: Mapping[str,
     return [Pair(name=name, source=url, target=SqsQueue(sqs=sqs, url=targets[name])) for name, url in sorted(old)]
 
 
+def why_unread(name: str) -> str:
+    """Of a queue of a subscriber or a policy that the new stack does not have."""
+    if name.startswith(POLICY):
+        return "there is no such policy any more; whoever waits for it waits in a table, and is asked for again"
+    return "there is no such subscriber any more, and it has copies of events only"
+
+
 def _counterpart(name: str, new: Mapping[str, str]) -> str:
     name = "SuspectsQueue" if SUSPECTS.fullmatch(name) else EARLIER.get(name, name)
     return new.get(name) or (new.get(UNKNOWN_TYPES, "") if name.startswith(EXECUTOR) else "")
@@ -216,7 +225,7 @@ def prepared(sqs: "SQSClient", cloudformation: Any, old: str, new: str) -> MoveQ
     if not sources:
         which = f"that the stack {new} has left behind" if old == new else f"of a stack {old}"
         raise Impossible(f"There is no queue {which} in this account and region.")
-    unread = [name for name, _ in sources if name.startswith(SUBSCRIBER) and name not in targets]
+    unread = [name for name, _ in sources if name.startswith(BY_NAME) and name not in targets]
     pairs = pairs_of(sqs, [one for one in sources if one[0] not in unread], targets)
     return MoveQueues(sqs=sqs, pairs=pairs, unread=unread)
 
@@ -231,7 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         move = prepared(aws_client("sqs"), aws_client("cloudformation"), given.old, given.new)
         for name in move.unread:
-            print(f"{name} stays as it is: there is no such subscriber any more, and it has copies of events only.")
+            print(f"{name} stays as it is: {why_unread(name)}.")
         if given.dry_run:
             move.preview()
             return 0

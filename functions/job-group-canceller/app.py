@@ -7,9 +7,10 @@ from delayer.wiring.environment import Environment
 
 ports = Environment("job-group-canceller")
 cancel_group = use_cases.cancel_group(ports)
+watched = use_cases.count_waiting(ports, cancel_group)
 
 
 @ports.observer.observed
 def handler(event: SqsEvent, _context: object) -> BatchResponse:
     """One invocation."""
-    return partial_failure(cancel_group(received_messages_of(event)))
+    return partial_failure(watched(received_messages_of(event)))

@@ -7,9 +7,10 @@ from delayer.wiring.environment import Environment
 
 ports = Environment("lifecycle-journal")
 write_journal = use_cases.write_journal(ports)
+watched = use_cases.count_waiting(ports, write_journal)
 
 
 @ports.observer.observed
 def handler(event: SqsEvent, _context: object) -> BatchResponse:
     """One invocation."""
-    return partial_failure(write_journal(received_messages_of(event)))
+    return partial_failure(watched(received_messages_of(event)))

@@ -7,9 +7,10 @@ from delayer.wiring.environment import Environment
 
 ports = Environment("sweep-bucket-enqueuer")
 sweep = use_cases.sweep_buckets(ports)
+watched = use_cases.count_waiting(ports, sweep)
 
 
 @ports.observer.observed
 def handler(event: SqsEvent, _context: object) -> BatchResponse:
     """One invocation."""
-    return partial_failure(sweep(received_messages_of(event)))
+    return partial_failure(watched(received_messages_of(event)))

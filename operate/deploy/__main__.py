@@ -17,7 +17,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from local.project import PROJECT
 from operate.deploy import answers as kept_answers
-from operate.deploy.account import Stack, concurrency_of, refuse_what_cannot_be_updated, say_concurrency, stack_of
+from operate.deploy.account import (
+    Stack,
+    concurrency_of,
+    refuse_what_cannot_be_updated,
+    said_of_bounds,
+    say_concurrency,
+    stack_of,
+)
 from operate.deploy.answers import REGION, allowed, asked
 from operate.deploy.errors import TemplateError
 from operate.deploy.expand import expand
@@ -95,8 +102,18 @@ def deploy(options: argparse.Namespace, project: Path = PROJECT) -> None:
     print(f"The stack {options.stack} in {region} {does}: {len(template['Resources'])} resources, and what SAM adds.")
     scale = overrides.get("Scale") or stack.value("Scale") or str(declared["Scale"]["Default"])
     needed = int(written["Mappings"]["Scales"][scale]["Concurrency"])
-    say_concurrency(concurrency_of(client("lambda", region)), needed, scale, region, print)
-    packaged(project, sam, template, overrides, options, region)
+    at_a_time = concurrency_of(client("lambda", region))
+    say_concurrency(at_a_time, needed, scale, region, print)
+    defaults = {name: str(declared[name]["Default"]) for name in ("RelayConcurrency", "ExecutorConcurrency")}
+    bounds = {
+        name: (int(overrides.get(name) or stack.value(name) or default), int(default))
+        for name, default in defaults.items()
+    }
+    for line in said_of_bounds(at_a_time, needed, bounds):
+        print(line)
+    # CloudFormation takes away each tag that it is not given again.
+    tags = {**stack.tags, **given_in(options.tag, "tag"), "delayer:stack": options.stack}
+    packaged(project, sam, template, overrides, options, region, tags)
     say_what_comes_next(stack, stack_of(client("cloudformation", region), options.stack), options.stack)
 
 
@@ -140,6 +157,7 @@ def packaged(
     overrides: Mapping[str, str],
     options: argparse.Namespace,
     region: str,
+    tags: Mapping[str, str],
 ) -> None:
     """Has SAM build and deploy it. Values go by a file: a command line is seen by everybody on the machine."""
     work = project / WORK
@@ -156,7 +174,7 @@ def packaged(
                 *(sam, "deploy", "--template-file", str(work / "build/template.yaml"), *config),
                 *("--stack-name", options.stack, "--region", region, "--s3-prefix", options.stack),
                 *(("--parameter-overrides", f"file://{values}") if overrides else ()),
-                *("--tags", f"delayer:stack={options.stack}", *options.tag),
+                *("--tags", *(f"{name}={value}" for name, value in tags.items())),
             ],
             project,
         )

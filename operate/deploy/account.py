@@ -22,6 +22,7 @@ class Stack:
     status: str = ""  # empty if there is none, or only a change set for one
     parameters: Mapping[str, str] = field(factory=dict)  # without those that are hidden
     outputs: Mapping[str, str] = field(factory=dict)
+    tags: Mapping[str, str] = field(factory=dict)
 
     @property
     def is_there(self) -> bool:
@@ -48,6 +49,7 @@ def stack_of(cloudformation: Any, name: str) -> Stack:
         status=found["StackStatus"],
         parameters={name: value for name, value in values.items() if value != HIDDEN},
         outputs={one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])},
+        tags={one["Key"]: one["Value"] for one in found.get("Tags", [])},
     )
 
 
@@ -83,6 +85,17 @@ def said_of_concurrency(allowed: int, needed: int, scale: str, region: str) -> I
         yield (
             "Until you have it, leave room for the API and for the minute's tasks: "
             f'make deploy PARAMETERS="RelayConcurrency={share} ExecutorConcurrency={share}"'
+        )
+
+
+def said_of_bounds(allowed: int | None, needed: int, bounds: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+    """Of an account that has grown: bounds that were set for ten are kept. `bounds`: what is, and the default."""
+    small = {name: default for name, (value, default) in bounds.items() if value < default}
+    if small and allowed is not None and allowed >= needed:
+        yield (
+            f"{' and '.join(small)} {'is' if len(small) == 1 else 'are'} lower than the default. If that was for an "
+            "account of few functions at a time, set them back: make deploy PARAMETERS="
+            f'"{" ".join(f"{name}={default}" for name, default in small.items())}"'
         )
 
 

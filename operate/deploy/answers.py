@@ -33,7 +33,7 @@ class Question:
 
     def put(self, kept: str, ask: Ask, say: Callable[[str], object]) -> str:
         """The answer; asked again for one that is wrong. `kept` is the answer of last time, or what the stack has."""
-        default = kept or self.default
+        default = kept if self.pattern.fullmatch(kept) else self.default
         while True:
             typed = ask(f"{self.text} [{default or self.shown}]: ").strip()
             answer = self.values.get(typed, typed) if typed else default
@@ -45,7 +45,7 @@ class Question:
 WHERE: Final = Question(
     name=REGION,
     text="Region",
-    pattern=re.compile(r"[a-z]{2}(-[a-z]+)+-\d+"),
+    pattern=re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+"),
     wrong="A region is like eu-west-1.",
 )
 WHO: Final = Question(

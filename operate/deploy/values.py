@@ -10,12 +10,13 @@ MOST_OF_A_FUNCTION = 4096  # bytes of the environment of a Lambda function, name
 UNKNOWN = 120  # bytes of what only the stack will know: a name of a resource, an ARN, an address of a queue
 
 
-def given_in(texts: Sequence[str]) -> dict[str, str]:
+def given_in(texts: Sequence[str], what: str = "parameter") -> dict[str, str]:
     """Of a command line: NAME=VALUE. Errors: TemplateError."""
     pairs = [text.partition("=") for text in texts]
     for text, (name, equals, _) in zip(texts, pairs, strict=True):
         if not (name and equals):
-            raise TemplateError(f"A parameter is written NAME=VALUE, for example LogLevel=WARNING, not {text}.")
+            example = {"parameter": "LogLevel=WARNING", "tag": "team=payments"}[what]
+            raise TemplateError(f"A {what} is written NAME=VALUE, for example {example}, not {text}.")
     return {name: value for name, _, value in pairs}
 
 

@@ -71,7 +71,8 @@ class Account:
             found = {"status": "CREATE_COMPLETE", "parameters": {}, "outputs": {"SourceBucket": BUCKET}}
             tags = members([{"Key": "ManagedStackSource", "Value": "AwsSamCli"}])
         elif name in self.stacks:
-            found, tags = self.stacks[name], ""
+            found = self.stacks[name]
+            tags = members([{"Key": key, "Value": value} for key, value in found["tags"].items()])
         else:
             raise LookupError(f"Stack with id {name} does not exist")
         pairs = [{"ParameterKey": key, "ParameterValue": value} for key, value in found["parameters"].items()]
@@ -130,6 +131,7 @@ class Account:
                 name: one["Value"] if isinstance(one["Value"], str) else f"the {name}"
                 for name, one in template["Outputs"].items()
             },
+            "tags": done.tags,
         }
         self.events.insert(0, (done.stack, f"{done.kind}_COMPLETE", now()))
         return ""

@@ -128,7 +128,7 @@ def test_with_values_nothing_is_asked_and_each_arrives_as_it_was_written(project
     assert "]: " not in project.said[1]
     assert HARD not in project.said[1], "it is a secret"
     assert set(second.kept) == set(second.template["Parameters"]) - set(second.parameters)
-    assert second.tags == {"delayer:stack": "delayer"}
+    assert second.tags == {"delayer:stack": "delayer", "team": "payments"}, "which CloudFormation would take away"
 
 
 def test_the_actions_of_the_stack_are_kept(second: Deployment) -> None:

@@ -244,6 +244,7 @@ def test_the_alarms_on_functions() -> None:
         ("IteratorAge", "StreamEnqueuer"),
         ("IteratorAge", "RelaxedClaimer"),
         ("IteratorAge", "StreamLifecycle"),
+        ("IteratorAge", "StreamOccurrences"),
         ("Invocations", "Task1MinuteEnqueuer"),
         ("Errors", "Task1MinuteEnqueuer"),
         ("Invocations", "Task1MinuteSeries"),

@@ -17,6 +17,7 @@ from delayer_client.operator.verify.promises.surroundings import EVENTS_OF_A_SCH
 from local.project import PROJECT
 
 NAMES = {load.name for load in LOADS}
+LONGER_STORAGE = r"the default of `Scale=large`, the journal's storage is \$(\d+\.\d+)"
 
 
 def shown(rows: Sequence[Row]) -> list[Row]:
@@ -31,16 +32,17 @@ def named(rows: Sequence[Row], name: str) -> Row:
 
 def answer(scales: Mapping[str, Sequence[Row]], ranges: Mapping[str, Range]) -> str:
     """What a million due in one minute cost with the defaults, and how late the last one is; each with its range."""
-    ones, kept = {scale: named(rows, ONE.name) for scale, rows in scales.items()}, beside_the_firing()
+    ones = {scale: named(rows, ONE.name) for scale, rows in scales.items()}
+    kept = {scale: beside_the_firing(scale) for scale in scales}
     sentences = [
-        f"on `{scale}` they cost ${row.million + kept:.2f}, and the last one is {seconds(row.latest)} late"
+        f"on `{scale}` they cost ${row.million + kept[scale]:.2f}, and the last one is {seconds(row.latest)} late"
         for scale, row in ones.items()
     ]
     cells = [
         [
             f"`{scale}`",
-            f"${row.million + kept:.2f}",
-            f"${ranges[scale].cheapest + kept:.2f} to ${ranges[scale].dearest + kept:.2f}",
+            f"${row.million + kept[scale]:.2f}",
+            f"${ranges[scale].cheapest + kept[scale]:.2f} to ${ranges[scale].dearest + kept[scale]:.2f}",
             *map(seconds, (row.p50, row.latest)),
             f"{seconds(ranges[scale].earliest)} to {seconds(ranges[scale].latest)}",
         ]
@@ -51,12 +53,19 @@ def answer(scales: Mapping[str, Sequence[Row]], ranges: Mapping[str, Range]) -> 
     )
 
 
-def beside_the_firing() -> float:
-    """Dollars for what comes with a million by default, in bursts: history, storage, logs. From the page on costs."""
+def beside_the_firing(scale: str) -> float:
+    """Dollars for what comes with a million by default, in bursts: history, storage, logs. From the page on costs.
+
+    The table has those of `small`; `large` keeps the journal for longer.
+    """
     page = (PROJECT / "docs/decide/cost.md").read_text(encoding="utf-8")
     summary = page.split("## What a million costs\n")[1].split("\n## ")[0]
     found = re.findall(r"^\| (.+?) \| \$([\d.]+) \| \$[\d.]+ \|$", summary, re.MULTILINE)
-    return sum(float(cost) for name, cost in found if not name.startswith("[firing]"))
+    costs = {name: float(cost) for name, cost in found if not name.startswith("[firing]")}
+    if scale == "large":
+        [storage] = [name for name in costs if name.startswith("[storage of the journal]")]
+        [costs[storage]] = map(float, re.findall(LONGER_STORAGE, page))
+    return sum(costs.values())
 
 
 def billion(scales: Mapping[str, Sequence[Row]]) -> str:

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
     from delayer.use_cases.recovery.redrive import Redrive
     from delayer.use_cases.recovery.suspects.dispatch import DispatchSuspects
+    from delayer.use_cases.recovery.suspects.waiting import CountWaiting
     from delayer.use_cases.series.begin import Begin
     from delayer.use_cases.series.create import CreateSeries
     from delayer.use_cases.series.end_group import EndSeriesOfGroup
@@ -652,6 +653,13 @@ def guard(
         queue=queue,
         handle=handle,
     )
+
+
+def count_waiting(ports: "Bundle", handle: "Callable[[Sequence[ReceivedMessage]], list[str]]") -> "CountWaiting":
+    """Around the consumer of a queue that has no suspects."""
+    from delayer.use_cases.recovery.suspects.waiting import CountWaiting
+
+    return CountWaiting(clock=ports.clock, observer=ports.observer, handle=handle)
 
 
 def dispatch_suspects(ports: "Bundle") -> "DispatchSuspects":

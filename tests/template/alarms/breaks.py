@@ -69,7 +69,7 @@ WELL: Final[Mapping[Name, Values]] = {
     **{Name("Invocations", task): always(1) for task in TASKS},
     **{Name("Errors", task): always(0) for task in TASKS},
     Name("IteratorAge", "StreamEnqueuer"): always(20, 40),
-    Name("IteratorAge", "StreamLifecycle"): always(900),
+    **{Name("IteratorAge", reader): always(900) for reader in ("StreamLifecycle", "StreamOccurrences")},
     **{Name("PolledEventCount", mapping): always(4) for mapping in MAPPINGS},
     Name("CanaryNearLateness", STACK): every_other(0, 12),
     Name("CanaryFarLateness", STACK): every_other(1, 14, FAR),
@@ -124,6 +124,20 @@ def left_out_of_the_age(queue: str, visibility: int, since: int = 100) -> Break:
     }
 
 
+def fails_in(queue: str) -> Break:
+    """What comes back again and again, and its function counts what is left for long."""
+    return {**left_out_of_the_age(queue, 120), **SOMEBODY}
+
+
+def dies_in(queue: str, function: str) -> Break:
+    """What its function dies of before it can count anything, at each visibility timeout."""
+    return {**left_out_of_the_age(queue, 120), Name("Errors", function): once_in(120)}
+
+
+def behind(reader: str) -> Break:
+    return {Name("IteratorAge", reader): always(1_000_000)}
+
+
 COMES_BACK: Final[Break] = {Name("ApproximateNumberOfMessagesNotVisible", "SuspectsQueue"): always(1)}
 
 # By the entry of the runbook. A name in braces is that of each action in use.
@@ -159,13 +173,12 @@ BREAKS: Final[Mapping[str, Break]] = {
     "SweepHeldAlarm": of_stack("CanaryFarLateness", None),
     "SweepQueueNotPolledAlarm": unread("SweepQueue"),
     "SweepBehindAlarm": waits_in("SweepQueue"),
-    "SweepDeadLetterQueueAlarm": waits_in("SweepQueue"),  # for the 33 hours before
+    "SweepDeadLetterQueueAlarm": fails_in("SweepQueue"),  # for the 33 hours before
+    "SweepBucketEnqueuerErrorsAlarm": dies_in("SweepQueue", "SweepBucketEnqueuer"),
     "ApiServerErrorsAlarm": {Name("5xx", "Api"): always(1)},
     "UnexpectedAlarm": SOMEBODY,
-    "GroupQueueNotPolledAlarm": unread("GroupQueue"),
-    "GroupBehindAlarm": waits_in("GroupQueue"),
-    "GroupDeadLetterQueueAlarm": waits_in("GroupQueue"),
-    "GroupDeadLetterQueueForgottenAlarm": waits_in("GroupQueue"),
+    "GroupDeadLetterQueueAlarm": fails_in("GroupQueue"),
+    "GroupDeadLetterQueueForgottenAlarm": fails_in("GroupQueue"),
     "DeadLetteredAlarm": SOMEBODY,
     "NotHandledAlarm": SOMEBODY,
     "SuspectsAlarm": COMES_BACK,
@@ -180,24 +193,29 @@ BREAKS: Final[Mapping[str, Break]] = {
     "TimingNotPolledAlarm": SOMEBODY,
     "PoliciesDeadLetterQueueAlarm": SOMEBODY,
     "EventsRefusedAlarm": SOMEBODY,
-    "LifecycleIteratorAgeAlarm": {Name("IteratorAge", "StreamLifecycle"): always(1_000_000)},
+    "LifecycleIteratorAgeAlarm": behind("StreamLifecycle"),
+    "OccurrencesIteratorAgeAlarm": behind("StreamOccurrences"),
     **{
-        f"Lifecycle{table}DroppedAlarm": {Name("IteratorAge", "StreamLifecycle"): always(1_000_000)}  # for a day before
-        for table in ("Schedules", "Relaxed", "Waiting", "Ledger", "Occurrences")
+        f"Lifecycle{table}DroppedAlarm": behind("StreamLifecycle")  # for a day before
+        for table in ("Schedules", "Relaxed", "Waiting", "Ledger")
     },
+    "LifecycleOccurrencesDroppedAlarm": behind("StreamOccurrences"),
     "JournalBehindAlarm": waits_in("JournalQueue"),
     "JournalQueueNotPolledAlarm": unread("JournalQueue"),
-    "JournalDeadLetterQueueAlarm": waits_in("JournalQueue"),
-    "JournalDeadLetterQueueForgottenAlarm": waits_in("JournalQueue"),
+    "JournalDeadLetterQueueAlarm": fails_in("JournalQueue"),
+    "JournalDeadLetterQueueForgottenAlarm": fails_in("JournalQueue"),
+    "LifecycleJournalErrorsAlarm": dies_in("JournalQueue", "LifecycleJournal"),
 }
-# What only `all` rings for. No schedule is late, lost or early by it.
+# What only `all` rings for. No schedule is late, lost or early by it, but for what a person has switched off.
 NOT_ESSENTIAL: Final[Mapping[str, str]] = {
     "FailedAlarm": "a target refused; its owner reads it in GET, in the list, and in an event",
+    "GroupQueueNotPolledAlarm": "the members of a group fire until they are cancelled; the state of the job says so",
+    "GroupBehindAlarm": "the members of a group fire until they are cancelled; the state of the job says so",
     "TaskDeadLetterQueueAlarm": "the next tick does the same work; if none comes, no canary arrives",
-    "RelaxedNotPolledAlarm": "somebody has disabled the mapping; the doctor says so",
+    "RelaxedNotPolledAlarm": "a person has disabled the mapping, or taken a right; the doctor says so, the pages warn",
     "SeriesHealedAlarm": "the series go on, four minutes late",
-    "SeriesTaskMissingAlarm": "a second fault has to come: events make series go on",
-    "SeriesTaskErrorsAlarm": "a second fault has to come: events make series go on",
+    "SeriesTaskMissingAlarm": "events make series go on; the rule that starts it starts the canaries, too",
+    "SeriesTaskErrorsAlarm": "events make series go on; what waits for a place is late, and the doctor says so",
     "TimingTaskMissingAlarm": "a second fault has to come: the stream asks for times",
     "TimingDroppedAlarm": "the net has found what waits, for 23 hours",
     "EventsUndeliveredAlarm": "a subscriber of yours; of ours, the journal and series are watched",

@@ -244,6 +244,17 @@ def test_events_of_a_subscriber_that_is_no_more_stay(
     assert bodies(kept) == ["an event"]
 
 
+def test_what_asks_a_policy_that_is_no_more_stays_and_holds_nothing_up(
+    sqs: Any, running: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A stack has those policies that it names, by default none. Who waits for one waits in a table."""
+    kept = a_queue(sqs, "running", "policy-spread")
+    kept.send([Outgoing(body="an id")])
+    assert main(["--from", "running", "--to", "running", "--dry-run"]) == 0
+    assert "policy-spread stays as it is: there is no such policy any more" in capsys.readouterr().out
+    assert bodies(kept) == ["an id"]
+
+
 def test_a_stack_that_is_being_changed_is_left_alone(sqs: Any, running: dict[str, str]) -> None:
     """Which of its queues are in use is not decided yet."""
     cloudformation = boto3.client("cloudformation")

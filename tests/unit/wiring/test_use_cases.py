@@ -101,6 +101,7 @@ PARTS: dict[str, set[str]] = {
     "execute": {*DEAD_LETTERS, *FLOW, "lines", "seats", "slots"}
     | {"ledger_in_batches", "new_meeting", "owner_policies", "own_queue", "parallel", "new_token"},
     "guard": {*DEAD_LETTERS, "trials", "settings.suspects"},
+    "count_waiting": {"clock", "observer"},
     "dispatch_suspects": {"observer", "consumers", "settings.stack"},
     "bring_back": {"clock", "parallel", "observer", "dead_letter_store", "stream_consumer"},
     "redrive": REDRIVE,
@@ -166,6 +167,7 @@ MORE: dict[str, list[Any]] = {
     "execute": [ScriptedTarget(World().clock)],
     "guard": [lambda batch: []],
     "callers": [lambda command: ""],
+    "count_waiting": [lambda batch: []],
     "refill": [use_cases.guard(World().ports("guard"), lambda batch: []), lambda: True],
     "deliver": [lambda event: None],
     "decide": [lambda schedule: At(schedule.created_at)],
@@ -315,6 +317,9 @@ def test_each_use_case_is_wired_by_a_function_or_is_a_part_of_several() -> None:
         "ReactToEvents",
         "Register",
         "AsPosted",
+        "CancelGroup",
+        "SweepBuckets",
+        "WriteJournal",
     }  # by what is around them
     assert {
         name for function in FUNCTIONS for name in cold_start(function).outermost if name not in KNOWLEDGE

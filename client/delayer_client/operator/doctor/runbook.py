@@ -34,6 +34,7 @@ HEADINGS: Final = (
     "FailedAlarm",
     "NotHandledAlarm",
     "ExecutorErrorsAlarm",
+    "SweepBucketEnqueuerErrorsAlarm, LifecycleJournalErrorsAlarm",
     "SuspectsAlarm",
     (
         "GroupDeadLetterQueueForgottenAlarm, "
@@ -71,7 +72,7 @@ HEADINGS: Final = (
         "LifecycleOccurrencesDroppedAlarm, "
         "LifecycleWaitingDroppedAlarm"
     ),
-    "LifecycleIteratorAgeAlarm",
+    "LifecycleIteratorAgeAlarm, OccurrencesIteratorAgeAlarm",
     "JournalBehindAlarm",
     "JournalQueueNotPolledAlarm",
     "JournalDeadLetterQueueAlarm",

@@ -79,12 +79,17 @@ class Account:
 
     def provisioned_pollers(self) -> dict[str, int] | None:
         """The least number of each function of the stack that has some; None if no mapping of the stack is found."""
+        listed = self.client("cloudformation").get_paginator("list_stack_resources").paginate(StackName=self.stack)
+        resources = [one for page in listed for one in page["StackResourceSummaries"]]
+        of_stack = {
+            one["PhysicalResourceId"] for one in resources if one["ResourceType"] == "AWS::Lambda::EventSourceMapping"
+        }
         pages = self.client("lambda").get_paginator("list_event_source_mappings").paginate()
         own = [
-            (name, one.get("ProvisionedPollerConfig", {}).get("MinimumPollers", 0))
+            (one["FunctionArn"].split(":")[6], one.get("ProvisionedPollerConfig", {}).get("MinimumPollers", 0))
             for page in pages
             for one in page["EventSourceMappings"]
-            if (name := one["FunctionArn"].split(":")[6]).startswith(f"{self.stack}-")
+            if one["UUID"] in of_stack
         ]
         return {name: number for name, number in own if number} if own else None
 

@@ -13,6 +13,7 @@ from attrs import frozen
 
 from delayer.core.schedule.instants import DAY, MINUTE, Millis
 
+LONG: Final[Millis] = 30 * MINUTE  # in a queue; what is sent ahead of its time is there for up to 15 minutes
 NOTED_FROM: Final = 2  # receives of a message from which on its runs are noted: the first one is nearly always the last
 PROOFS: Final = 5  # runs in a row that died of it while others passed, until it is a killer
 WAITS_AT_MOST: Final[Millis] = 3 * DAY  # whatever is wrong with it: SQS deletes it after 14 days
@@ -50,6 +51,11 @@ class GiveUp:
 def has_come_back(receives: int) -> bool:
     """Whether a run with it is to be noted. It says nothing of the message: perhaps no function has seen it yet."""
     return receives >= NOTED_FROM
+
+
+def waits_long(sent_at: Millis, receives: int, now: Millis) -> bool:
+    """Whether somebody should look: it has come back, and has been in its queue for longer than any delay is."""
+    return has_come_back(receives) and bool(sent_at) and now - sent_at > LONG
 
 
 def decide_trial(before: Trial | None, passed: Millis | None, sent_at: Millis, now: Millis) -> Try | GiveUp:

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 from attrs import define, field
 
-from delayer.core.recovery.trial import GiveUp, Trial, Try, decide_trial, has_come_back, has_waited
+from delayer.core.recovery.trial import GiveUp, Trial, Try, decide_trial, has_come_back, has_waited, waits_long
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import (
@@ -40,7 +40,6 @@ NOTED_EVERY: Final[Millis] = MINUTE  # by each environment: it costs a write
 # Seconds until what was not handled comes again. The visibility timeout is much longer, so that Lambda can try for long
 # to find room for a function: what a function has seen, and gives back, need not wait for it.
 COMES_AGAIN: Final = 30
-LONG: Final[Millis] = 30 * MINUTE  # in a queue; what is sent ahead of its time is there for up to 15 minutes
 
 
 class TrialsOfGuard(TriesBatches, NotesPasses, Protocol):
@@ -99,17 +98,14 @@ class Guard:
     def _leave(self, messages: Sequence[ReceivedMessage]) -> list[str]:
         """They come again in a while; their ids."""
         self._give_back(messages, COMES_AGAIN)
-        self.observer.count("NotHandled", sum(self._waits_long(received) for received in messages))
+        now = self.clock.now()
+        self.observer.count("NotHandled", sum(waits_long(one.sent_at, one.receives, now) for one in messages))
         return [received.message_id for received in messages]
 
     def _give_back(self, messages: Sequence[ReceivedMessage], seconds: int) -> None:
         known = [received for received in messages if received.receipt]
         if known and self.queue:
             self.queue.give_back(known, seconds)
-
-    def _waits_long(self, received: ReceivedMessage) -> bool:
-        is_old = bool(received.sent_at) and self.clock.now() - received.sent_at > LONG
-        return is_old and has_come_back(received.receives)
 
     def suspects_in(self, batch: Sequence[ReceivedMessage]) -> list[ReceivedMessage]:
         """Those of which a run has died. Raises Unavailable."""

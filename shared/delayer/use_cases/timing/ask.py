@@ -107,7 +107,8 @@ class TimingNet:
             return
         oldest = [self._oldest(shard) for shard in range(shards.highest + 1)]
         since = min((one for one in oldest if one is not None), default=None)
-        self.observer.measure_lateness(0 if since is None else began - since, "UndecidedAge")
+        if since is not None:  # an idle stack writes no metric that it would pay for
+            self.observer.measure_lateness(began - since, "UndecidedAge")
         failed = 0
         for shard, first in enumerate(oldest):
             if first is not None and began - first >= FIRST[0] * MINUTE:

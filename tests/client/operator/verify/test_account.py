@@ -125,7 +125,8 @@ def test_what_sns_takes_from_the_account(account: Account) -> None:
 
 
 def mapping(function: str, minimum: int = 0) -> dict[str, Any]:
-    found: dict[str, Any] = {"FunctionArn": f"arn:aws:lambda:eu-west-1:123456789012:function:{function}"}
+    arn = f"arn:aws:lambda:eu-west-1:123456789012:function:{function}"
+    found: dict[str, Any] = {"FunctionArn": arn, "UUID": f"of {function}"}
     return {**found, "ProvisionedPollerConfig": {"MinimumPollers": minimum}} if minimum else found
 
 
@@ -135,11 +136,16 @@ def mapping(function: str, minimum: int = 0) -> dict[str, Any]:
         ([], None),
         ([mapping("other-delayer-relay", 2)], None),
         ([mapping("delayer-delayer-relay"), mapping("other-x", 2)], {}),
+        ([mapping("delayer-delayer-relay"), mapping("delayer-2-delayer-relay", 30)], {}),
         ([mapping("delayer-delayer-relay", 30), mapping("delayer-series-stepper")], {"delayer-delayer-relay": 30}),
     ],
 )
 def test_which_pollers_of_the_stack_are_provisioned(account: Account, listed: list[Any], found: Any) -> None:
+    """Another stack may have a name that begins like that of this one."""
     account.aws.clients["lambda", True] = Listing("list_event_source_mappings", "EventSourceMappings", *listed)
+    names = ("of delayer-delayer-relay", "of delayer-series-stepper")
+    own = [{"ResourceType": "AWS::Lambda::EventSourceMapping", "PhysicalResourceId": name} for name in names]
+    account.aws.clients["cloudformation", True] = Listing("list_stack_resources", "StackResourceSummaries", *own)
     assert account.provisioned_pollers() == found
 
 

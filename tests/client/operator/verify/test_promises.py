@@ -367,8 +367,8 @@ def test_how_many_events_the_region_publishes(region: str, publishes: int, said:
 
 
 def test_a_stack_without_events_publishes_none() -> None:
-    stack = FakeStack(parameters={"Lifecycle": "none"})
-    assert "Lifecycle=none" in events(a_session(stack), stack).detail  # type: ignore[arg-type]
+    stack = FakeStack(parameters={"Lifecycle": "off"})
+    assert "Lifecycle=off" in events(a_session(stack), stack).detail  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,10 @@ def test_the_answer_to_a_million_in_one_minute() -> None:
     answer = PAGE.split("\n## A million due in one minute\n")[1].split("\n## ")[0]
     whole = (PROJECT / "docs/decide/cost.md").read_text()
     kept = sum(float(re.findall(rf"^\| {name}.*? \| \$([\d.]+) \|", whole, re.MULTILINE)[0]) for name in WITH_IT)
+    longer = float(re.findall(r"`JournalDays=90`, .*?storage is \$([\d.]+)", whole)[0])
+    storage = float(re.findall(rf"^\| {WITH_IT[-1]}.*? \| \$([\d.]+) \|", whole, re.MULTILINE)[0])
     for one, between in ((small, ranges.read()["small"]), (large, ranges.read()["large"])):
+        kept += longer - storage if one is large else 0
         assert f"${one.million + kept:.2f}" in answer
         assert report.seconds(one.latest) in answer
         assert between.earliest <= one.latest <= between.latest

@@ -9,6 +9,7 @@ from operate.deploy.account import (
     Stack,
     concurrency_of,
     refuse_what_cannot_be_updated,
+    said_of_bounds,
     said_of_concurrency,
     say_concurrency,
     stack_of,
@@ -87,6 +88,19 @@ def test_with_ten_it_says_what_will_happen_and_what_to_set() -> None:
     assert "nothing is lost" in happens
     assert "--quota-code L-B99A9384 --desired-value 1000 --region eu-west-1" in ask
     assert "RelayConcurrency=2 ExecutorConcurrency=2" in until
+
+
+@pytest.mark.parametrize(
+    ("allowed", "relay", "said"),
+    [(1000, 2, "RelayConcurrency is lower than the default"), (1000, 100, ""), (10, 2, ""), (None, 2, "")],
+)
+def test_what_was_set_for_ten_is_to_be_set_back_when_the_account_has_grown(
+    allowed: int | None, relay: int, said: str
+) -> None:
+    """Parameters keep their values, and two relays would be late for ever."""
+    lines = list(said_of_bounds(allowed, 1000, {"RelayConcurrency": (relay, 100), "ExecutorConcurrency": (100, 100)}))
+    assert len(lines) == bool(said)
+    assert all(said in line and line.endswith('PARAMETERS="RelayConcurrency=100"') for line in lines)
 
 
 def test_large_has_no_such_parameters() -> None:

@@ -49,7 +49,17 @@ def test_a_wrong_answer_is_said_and_asked_again(question: Question, wrong: str) 
     assert said == [question.wrong]
 
 
-@pytest.mark.parametrize("region", ["eu-west-1", "us-gov-east-1", "ap-southeast-7", "cn-north-1"])
+@pytest.mark.parametrize(("question", "kept"), [(WHO, "NONE"), (ALARMS, "ops@localhost"), (WHERE, "somewhere")])
+def test_enter_never_asks_again_for_what_a_stack_has(question: Question, kept: str) -> None:
+    """What was set otherwise may be none of its answers. Then Enter is the default, if there is one."""
+    said: list[object] = []
+    lines = iter(["", "eu-west-1"] if question is WHERE else [""])
+    found = question.put(kept, lambda _: next(lines), said.append)
+    assert found == ("eu-west-1" if question is WHERE else question.default)
+    assert len(said) == (question is WHERE)
+
+
+@pytest.mark.parametrize("region", ["eu-west-1", "eusc-de-east-1", "us-gov-east-1", "ap-southeast-7", "cn-north-1"])
 def test_a_region_may_be_any(region: str) -> None:
     assert WHERE.put("us-east-1", lambda _: region, print) == region
 

@@ -15,13 +15,16 @@ OF_STREAMS: Final = {
     "relaxed-claimer": "operate/runbook.md#relaxednotpolledalarm",
     "stream-lifecycle": "operate/runbook.md#lifecycleschedulesnotpolledalarm-lifecyclerelaxednotpolledalarm-"
     "lifecycleledgernotpolledalarm-lifecycleoccurrencesnotpolledalarm-lifecyclewaitingnotpolledalarm",
+    "stream-occurrences": "operate/runbook.md#lifecycleschedulesnotpolledalarm-lifecyclerelaxednotpolledalarm-"
+    "lifecycleledgernotpolledalarm-lifecycleoccurrencesnotpolledalarm-lifecyclewaitingnotpolledalarm",
 }
 # As the alarms on the age of the iterator, in milliseconds; a minute where there is none.
-BEHIND_FROM: Final = {"relaxed-claimer": 3_000_000.0, "stream-lifecycle": 900_000.0}
+BEHIND_FROM: Final = {"relaxed-claimer": 3_000_000.0, "stream-lifecycle": 900_000.0, "stream-occurrences": 900_000.0}
 MINUTE_MS: Final = 60_000.0
 BEHIND_LINKS: Final = {
     "relaxed-claimer": "operate/runbook.md#relaxediteratoragealarm",
-    "stream-lifecycle": "operate/runbook.md#lifecycleiteratoragealarm",
+    "stream-lifecycle": "operate/runbook.md#lifecycleiteratoragealarm-occurrencesiteratoragealarm",
+    "stream-occurrences": "operate/runbook.md#lifecycleiteratoragealarm-occurrencesiteratoragealarm",
 }
 
 ENABLED: Final = Entry(

@@ -50,8 +50,8 @@ def concurrency(session: Session, account: Account) -> Finding:
 
 def events(session: Session, account: Account) -> Finding:
     """How many schedules a second SNS keeps up with. More fire on time all the same; their events come later."""
-    if session.setting("Lifecycle", "journal") == "none":
-        return held(EVENTS, "the stack has none: Lifecycle=none")
+    if session.setting("Lifecycle", "journal") == "off":
+        return held(EVENTS, "the stack has none: Lifecycle=off")
     allowed, region = account.publishes_a_second(), account.region
     whose = "of this account" if allowed else f"by default in {region}"
     allowed = allowed or PUBLISHES.get(region, PUBLISHES_ELSEWHERE)
