@@ -9,7 +9,7 @@ from ministack.services import lambda_svc
 from delayer.aws.dynamodb.ledger import to_item
 from delayer.core.schedule.schedule_id import Kind, is_occurrence, word_of_kind
 from local.emulator.patches.streams import match_what_is_absent
-from tests.cfn import resources, written
+from tests.cfn import logical, resources, written
 from tests.samples import a_claim, an_id
 
 MAPPINGS = resources("AWS::Lambda::EventSourceMapping")
@@ -21,6 +21,12 @@ def _as_on_aws(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the correction that the emulator makes; it is taken back."""
     monkeypatch.setattr(lambda_svc, "_match_esm_filter", lambda_svc._match_esm_filter)
     match_what_is_absent(lambda_svc)
+
+
+def test_no_function_reads_a_source_twice() -> None:
+    """Lambda answers 409 to a second mapping of the same function and source, whatever its filter."""
+    pairs = [(logical(one["FunctionName"]), logical(one["EventSourceArn"])) for one in MAPPINGS.values()]
+    assert len(set(pairs)) == len(pairs) > 5
 
 
 def readers(record: dict[str, Any]) -> list[str]:
@@ -53,7 +59,8 @@ def fitting(item: dict[str, Any]) -> list[str]:
         f"{part} {place}"
         for part in PARTS
         for place, pattern in tables[part].items()
-        if lambda_svc._apply_filter_criteria([changed(item)], {"FilterCriteria": {"Filters": [{"Pattern": pattern}]}})
+        if place != "Function"
+        and lambda_svc._apply_filter_criteria([changed(item)], {"FilterCriteria": {"Filters": [{"Pattern": pattern}]}})
     ]
 
 
@@ -65,8 +72,9 @@ def test_each_row_fits_one_pattern_and_no_other(kind: Kind) -> None:
     assert fitting(to_item(a_claim(schedule_id=an_id(kind=kind)))) == [places.get(word, "Ledger Second")]
 
 
-def test_they_differ_by_their_filters_alone() -> None:
-    first, second = ({**MAPPINGS[f"StreamLifecycle{part}"], "FilterCriteria": None} for part in PARTS)
+def test_they_differ_by_their_functions_and_filters_alone() -> None:
+    their_own = {"FilterCriteria": None, "FunctionName": None}
+    first, second = ({**MAPPINGS[f"StreamLifecycle{part}"], **their_own} for part in PARTS)
     assert first == second
     patterns = [
         one["Pattern"] for part in PARTS for one in MAPPINGS[f"StreamLifecycle{part}"]["FilterCriteria"]["Filters"]

@@ -35,7 +35,7 @@ MISSING: Final = Entry(
     severity=Severity.PROBLEM,
     area=AREA,
     means="No canary of this kind has arrived for a quarter of an hour: users' schedules do not fire either.",
-    do="Follow one canary through the logs: task-1minute-enqueuer writes its scheduleId.",
+    do="Follow one canary through the logs, with LogLevel=DEBUG: task-1minute-enqueuer writes its scheduleId.",
     link="operate/runbook.md#canarynearalarm",
 )
 LATE: Final = Entry(
