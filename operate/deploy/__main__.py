@@ -19,6 +19,7 @@ from local.project import PROJECT
 from operate.deploy import answers as kept_answers
 from operate.deploy.account import (
     Stack,
+    clear_pollers,
     concurrency_of,
     refuse_what_cannot_be_updated,
     said_of_bounds,
@@ -111,6 +112,9 @@ def deploy(options: argparse.Namespace, project: Path = PROJECT) -> None:
     }
     for line in said_of_bounds(at_a_time, needed, bounds):
         print(line)
+    if stack.value("Scale") == "large" and scale == "small":
+        cleared = clear_pollers(client("cloudformation", region), client("lambda", region), options.stack)
+        print(f"Provisioned pollers are taken from {cleared} mappings: they have a bound instead.")
     # CloudFormation takes away each tag that it is not given again.
     tags = {**stack.tags, **given_in(options.tag, "tag"), "delayer:stack": options.stack}
     packaged(project, sam, template, overrides, options, region, tags)

@@ -88,6 +88,23 @@ def said_of_concurrency(allowed: int, needed: int, scale: str, region: str) -> I
         )
 
 
+def clear_pollers(cloudformation: Any, functions: Any, name: str) -> int:
+    """Takes the provisioned pollers from the mappings of a stack; how many mappings had some. Errors: botocore's.
+
+    A mapping has either these or a bound of concurrency. CloudFormation would set the bound and leave the pollers,
+    which are paid for by the hour.
+    """
+    listed = cloudformation.get_paginator("list_stack_resources").paginate(StackName=name)
+    found = [one for page in listed for one in page["StackResourceSummaries"]]
+    mappings = [one["PhysicalResourceId"] for one in found if one["ResourceType"] == "AWS::Lambda::EventSourceMapping"]
+    provisioned = [
+        uuid for uuid in mappings if functions.get_event_source_mapping(UUID=uuid).get("ProvisionedPollerConfig")
+    ]
+    for uuid in provisioned:
+        functions.update_event_source_mapping(UUID=uuid, ProvisionedPollerConfig={})
+    return len(provisioned)
+
+
 def said_of_bounds(allowed: int | None, needed: int, bounds: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     """Of an account that has grown: bounds that were set for ten are kept. `bounds`: what is, and the default."""
     small = {name: default for name, (value, default) in bounds.items() if value < default}

@@ -1,7 +1,8 @@
 """Whatever was seen, the doctor concludes something, and what is well is never said beside what is not."""
 
 from datetime import timedelta
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from delayer_client.operator.doctor import Finding, Severity
 from delayer_client.operator.doctor.facts import (
+    AlarmFacts,
     CanaryFacts,
     FunctionFacts,
     Queue,
@@ -21,7 +23,9 @@ from delayer_client.operator.doctor.facts import (
     TickRule,
     Unseen,
 )
+from delayer_client.operator.doctor.gather.alarms import alarms as gathered
 from delayer_client.operator.doctor.judge import account, queues, readers, unseen, waiting
+from delayer_client.operator.doctor.judge.alarms import judge as judge_alarms
 from delayer_client.operator.doctor.judge.each_minute import canary, ticks
 from tests.client.doctor.account import NOW
 
@@ -126,3 +130,37 @@ def test_canaries(is_on: bool, near: list[float], far: list[float], created_at: 
     assert len(findings) == (2 if is_on else 1)
     for one, figures in zip(findings, (near, far), strict=False):
         assert not is_on or (one.code in ("canary-arrives", "canary-late")) is bool(figures)
+
+
+class Described:
+    """A stack with one alarm that rings by silence, and one that does not."""
+
+    outputs: ClassVar = {"AlarmTopic": "topic"}
+
+    def __init__(self, state: str, age: timedelta, *, is_local: bool = False) -> None:
+        self.is_local = is_local
+        described = {"AlarmName": "n", "StateValue": state, "StateUpdatedTimestamp": NOW - age, "AlarmActions": ["t"]}
+        self.alarms = [{**described, "InsufficientDataActions": ["t"]}, {**described, "AlarmName": "m"}]
+
+    def resources_of(self, _: str) -> list[Any]:
+        return [SimpleNamespace(physical_id=name, logical_id=name.upper()) for name in ("n", "m")]
+
+    def client(self, _: str) -> Any:
+        return SimpleNamespace(describe_alarms=lambda **_: {"MetricAlarms": self.alarms})
+
+
+@pytest.mark.parametrize(
+    ("state", "minutes", "is_local", "rings"),
+    [
+        ("INSUFFICIENT_DATA", 30, False, ["N"]),
+        ("INSUFFICIENT_DATA", 10, False, []),
+        ("INSUFFICIENT_DATA", 30, True, []),
+        ("OK", 30, False, []),
+        ("ALARM", 1, False, ["N", "M"]),
+    ],
+)
+def test_an_alarm_that_rings_by_silence_is_said(state: str, minutes: int, *, is_local: bool, rings: list[str]) -> None:
+    """CloudWatch has no state for it. A new stack has no data yet, and one machine never has."""
+    stack: Any = Described(state, timedelta(minutes=minutes), is_local=is_local)
+    found = AlarmFacts(alarms=gathered(stack, NOW), subscribers=1, is_local=is_local)
+    assert [one.about for one in judge_alarms(found) if one.code == "alarm-rings"] == rings

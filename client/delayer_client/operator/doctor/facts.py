@@ -143,6 +143,7 @@ class Alarm:
     since: str = ""
     is_enabled: bool = True
     topics: Sequence[str] = ()
+    is_silent: bool = False  # it rings when data stop to come, and there are none
 
 
 @dataclass(frozen=True, kw_only=True)

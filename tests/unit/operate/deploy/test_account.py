@@ -7,6 +7,7 @@ from botocore.exceptions import ClientError
 
 from operate.deploy.account import (
     Stack,
+    clear_pollers,
     concurrency_of,
     refuse_what_cannot_be_updated,
     said_of_bounds,
@@ -101,6 +102,35 @@ def test_what_was_set_for_ten_is_to_be_set_back_when_the_account_has_grown(
     lines = list(said_of_bounds(allowed, 1000, {"RelayConcurrency": (relay, 100), "ExecutorConcurrency": (100, 100)}))
     assert len(lines) == bool(said)
     assert all(said in line and line.endswith('PARAMETERS="RelayConcurrency=100"') for line in lines)
+
+
+class Mappings:
+    """Those of a stack, and one of another; two have provisioned pollers."""
+
+    def __init__(self) -> None:
+        self.pollers: dict[str, dict[str, int]] = {"a": {"MinimumPollers": 30}, "b": {}, "other": {"MinimumPollers": 2}}
+
+    def get_paginator(self, operation: str) -> "Mappings":
+        assert operation == "list_stack_resources"
+        return self
+
+    def paginate(self, StackName: str) -> list[dict[str, Any]]:  # noqa: N803
+        assert StackName == "delayer"
+        kinds = {"a": "AWS::Lambda::EventSourceMapping", "b": "AWS::Lambda::EventSourceMapping", "q": "AWS::SQS::Queue"}
+        listed = [{"PhysicalResourceId": name, "ResourceType": kind} for name, kind in kinds.items()]
+        return [{"StackResourceSummaries": listed[:1]}, {"StackResourceSummaries": listed[1:]}]
+
+    def get_event_source_mapping(self, UUID: str) -> dict[str, Any]:  # noqa: N803
+        return {"ProvisionedPollerConfig": self.pollers[UUID]} if self.pollers[UUID] else {}
+
+    def update_event_source_mapping(self, UUID: str, ProvisionedPollerConfig: dict[str, int]) -> None:  # noqa: N803
+        self.pollers[UUID] = ProvisionedPollerConfig
+
+
+def test_from_large_to_small_the_pollers_of_this_stack_go_first() -> None:
+    mappings = Mappings()
+    assert clear_pollers(mappings, mappings, "delayer") == 1
+    assert mappings.pollers == {"a": {}, "b": {}, "other": {"MinimumPollers": 2}}
 
 
 def test_large_has_no_such_parameters() -> None:

@@ -1,7 +1,7 @@
 """The alarms of the stack, and who hears them."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from delayer_client.operator.doctor.facts import Alarm, AlarmFacts
@@ -9,18 +9,19 @@ from delayer_client.operator.doctor.gather.seeing import seen
 from delayer_client.operator.stack import OperatorStack
 
 AT_ONCE: Final = 100  # names in one call
+FIRST_DATA: Final = timedelta(minutes=20)  # until the first far canary of a new stack has arrived, and is counted
 
 
-def look(stack: OperatorStack, _: datetime) -> AlarmFacts:
+def look(stack: OperatorStack, now: datetime) -> AlarmFacts:
     """Their states, and the confirmed subscriptions of the topic."""
     return AlarmFacts(
-        alarms=seen("cloudwatch:DescribeAlarms", lambda: alarms(stack)),
+        alarms=seen("cloudwatch:DescribeAlarms", lambda: alarms(stack, now)),
         subscribers=seen("sns:ListSubscriptionsByTopic", lambda: subscribers(stack)),
         is_local=stack.is_local,
     )
 
 
-def alarms(stack: OperatorStack) -> Sequence[Alarm]:
+def alarms(stack: OperatorStack, now: datetime) -> Sequence[Alarm]:
     """By the names of the stack's resources."""
     named = {one.physical_id: one.logical_id for one in stack.resources_of("AWS::CloudWatch::Alarm")}
     keys, cloudwatch = list(named), stack.client("cloudwatch")
@@ -28,17 +29,23 @@ def alarms(stack: OperatorStack) -> Sequence[Alarm]:
     for begin in range(0, len(keys), AT_ONCE):
         some = keys[begin : begin + AT_ONCE]
         answer = cloudwatch.describe_alarms(AlarmNames=some, MaxRecords=AT_ONCE)
-        found += [_alarm(named[one["AlarmName"]], one) for one in answer["MetricAlarms"]]
+        found += [
+            _alarm(named[one["AlarmName"]], one, None if stack.is_local else now) for one in answer["MetricAlarms"]
+        ]
     return found
 
 
-def _alarm(name: str, described: dict[str, Any]) -> Alarm:
+def _alarm(name: str, described: dict[str, Any], now: datetime | None) -> Alarm:
+    """Without `now`, it may have no data for ever: on one machine nobody writes metrics of AWS."""
+    since: datetime | None = described.get("StateUpdatedTimestamp")
+    without_data = described["StateValue"] == "INSUFFICIENT_DATA" and bool(described.get("InsufficientDataActions"))
     return Alarm(
         name=name,
         state=described["StateValue"],
         description=described.get("AlarmDescription", ""),
         reason=described.get("StateReason", ""),
-        since=described["StateUpdatedTimestamp"].isoformat() if "StateUpdatedTimestamp" in described else "",
+        since=since.isoformat() if since else "",
+        is_silent=bool(without_data and since and now and now - since > FIRST_DATA),
         is_enabled=described.get("ActionsEnabled", True),
         topics=tuple(described.get("AlarmActions", ())),
     )

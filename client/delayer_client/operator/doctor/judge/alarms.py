@@ -20,7 +20,7 @@ RINGS: Final = Entry(
     code="alarm-rings",
     severity=Severity.PROBLEM,
     area=AREA,
-    means="An alarm is in the state ALARM.",
+    means="An alarm is in the state ALARM, or rings by silence: its metric has no data.",
     do="Read its entry in the runbook.",
     link="operate/runbook.md",
 )
@@ -65,7 +65,7 @@ def judge(facts: AlarmFacts) -> Iterator[Finding]:
 
 
 def _alarms(alarms: Sequence[Alarm]) -> Iterator[Finding]:
-    ringing = [one for one in alarms if one.state == "ALARM"]
+    ringing = [one for one in alarms if one.state == "ALARM" or one.is_silent]
     for one in ringing:
         named = ENTRY_OF.search(one.description)
         link = anchor_of(named[1]) if named else ""
