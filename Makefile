@@ -56,21 +56,22 @@ local: $(LOCAL) ## run the whole stack here (PORT=8080 KEEP=1 DELAYER_PERIOD=840
 
 # A test that runs make is to find none of the variables that this make was given.
 UNMADE = env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u ARGS -u FEATURE
-# Lint runs beside the tests, at a lower priority, and what it says comes after them.
+# Lint runs beside the tests, at a lower priority, and what it says comes after them. The end-to-end tests wait most of their
+# time: where all of them run, a third process uses what the other two leave.
 define test_beside_lint
 	@said=$$(mktemp); trap 'kill $$lint 2>/dev/null; rm -f $$said' EXIT; trap 'exit 130' INT TERM; \
 	nice -n 5 $(MAKE) --no-print-directory --silent lint >$$said 2>&1 & lint=$$!; \
-	$(UNMADE) $(BIN)/pytest --numprocesses 2 $(1) $(ARGS); tested=$$?; \
+	$(UNMADE) $(BIN)/pytest --numprocesses $(1) $(2) $(ARGS); tested=$$?; \
 	wait $$lint; linted=$$?; cat $$said; \
 	if [ $$linted = 0 ]; then echo "make lint: nothing to say."; else echo "make lint has failed; see above." >&2; fi; \
 	[ $$tested = 0 ] && [ $$linted = 0 ]
 endef
 
 test: $(INSTALLED) $(SITE) ## each promise, end to end, and all that is quick: ten minutes on two cores
-	$(call test_beside_lint,-m "not thorough")
+	$(call test_beside_lint,2,-m "not thorough")
 
 test-all: $(INSTALLED) $(SITE) $(ENGINES) ## every check and every test, as .ci/run does it: 25 minutes on two cores
-	$(call test_beside_lint,)
+	$(call test_beside_lint,3,)
 
 test-fast: $(INSTALLED) $(SITE) ## the quick tests without the stack: some minutes; those of one feature: less than one (FEATURE=series)
 	@files=$$($(BIN)/python -m tests.running.features $(FEATURE)) && $(UNMADE) $(BIN)/pytest --numprocesses 2 -m "not thorough" $$files $(ARGS)
