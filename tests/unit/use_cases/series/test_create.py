@@ -65,6 +65,8 @@ def test_a_series_is_stored_with_its_first_occurrence() -> None:
     cursor, definition = stored(world, answer)
     assert (cursor.state, cursor.revision, cursor.number, cursor.at) == (SeriesState.ACTIVE, 1, 1, START + 15 * MINUTE)
     assert (answer.occurrence, answer.at, answer.name) == (cursor.current, cursor.at, "n")
+    facts = {"series": answer.series, "state": SeriesState.ACTIVE, "at": cursor.at}
+    assert ("series created", cursor.current, facts) in world.observer.lines
     assert (definition.overlap, definition.name, definition.definition.group) == ("skip", "n", "g")
     assert (definition.created_at, definition.revision) == (START, 1)
     occurrence = world.stored(cursor.current)
