@@ -1,10 +1,11 @@
-"""Makes the first keys behind ids and signatures, and rotates them; invoked every minute, after a deployment, by hand.
+"""Makes the first keys behind ids and signatures, and rotates them.
 
-{"command": "ensure"} · {"command": "rotate"} · {"command": "show"} · {"command": "rotate-signing-key"}
+A custom resource of the stack, so that it has keys as soon as it is created; and {"command": "ensure"} · {"command": "rotate"} · {"command": "show"} · {"command": "rotate-signing-key"}, every minute or by hand.
 """
 
 from typing import Any
 
+from delayer.aws.deployment.custom_resource import is_request, settle
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
@@ -15,4 +16,6 @@ keep = use_cases.keep_id_keys(ports)
 @ports.observer.observed
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """One invocation."""
+    if is_request(event):
+        return settle(event, keep.of_a_stack, ports.observer)
     return keep(event)

@@ -16,11 +16,9 @@ from local.errors import EmulatorError
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_cloudformation.type_defs import ParameterTypeDef, StackTypeDef
-    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
 
 CODE_BUCKET = "delayer-code"
-ID_KEY_FUNCTION = f"{STACK_NAME}-operator-id-key"
 TEMPLATE_KEY = "template.json"
 CREATION_SECONDS = 120
 POLL_SECONDS = 0.05
@@ -46,8 +44,6 @@ def deploy(
         create(clients.client("cloudformation"), arguments)
         outputs = outputs_of(wait_for(clients.client("cloudformation")))
         fill()
-        if "OperatorIdKey" in packaged.template["Resources"]:  # the template of a test may have no functions
-            make_id_key(clients.client("lambda"))
         return outputs
     except (ClientError, BotoCoreError) as error:
         message = error.response["Error"].get("Message") if isinstance(error, ClientError) else None
@@ -83,13 +79,6 @@ def create(cloudformation: "CloudFormationClient", parameters: "list[ParameterTy
         Parameters=parameters,
         Capabilities=["CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
     )
-
-
-def make_id_key(functions: "LambdaClient") -> None:
-    """The key behind the ids at once, not with the next minute; EmulatorError if there is none."""
-    answer = functions.invoke(FunctionName=ID_KEY_FUNCTION, Payload=b'{"command": "ensure"}')
-    if not json.loads(answer["Payload"].read()).get("ok"):
-        raise EmulatorError("operator-id-key did not make the key behind the ids.")
 
 
 def wait_for(cloudformation: "CloudFormationClient") -> "StackTypeDef":

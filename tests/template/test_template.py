@@ -794,22 +794,17 @@ def test_the_relay_may_send_to_the_queues_of_all_executors_and_to_no_other() -> 
     assert named == of_executors
 
 
-@of_each(sorted(name for name in POLICIES if not OF_THE_LOOP.fullmatch(name)))
-def test_a_policy_beside_a_role_is_what_one_function_of_a_loop_has_beyond_the_others(policy: str) -> None:
+def test_a_policy_beside_a_role_is_that_of_those_who_ask_a_policy() -> None:
     """The others have theirs in their roles, where it costs no resource (ADR 0102)."""
-    [role] = POLICIES[policy]["Roles"]
-    [function] = [name for name in FUNCTIONS if FUNCTIONS[name]["Role"] == {"Fn::GetAtt": f"{logical(role)}.Arn"}]
-    assert of_a_loop(function)
-    assert policy == f"{logical_names()[function]}Policy"
-    assert POLICIES[policy]["PolicyName"] == function
+    assert [name for name in POLICIES if not OF_THE_LOOP.fullmatch(name)] == []
 
 
 @of_each(sorted(set(resources("AWS::IAM::ManagedPolicy")) - OF_SEVERAL))
-def test_a_managed_policy_is_what_one_executor_has_beyond_the_others(policy: str) -> None:
-    """It names no role: where the parameter Actions leaves the executor out, there is none (ADR 0155)."""
+def test_a_managed_policy_is_what_one_function_of_a_loop_has_beyond_the_others(policy: str) -> None:
+    """It names no role: where a parameter leaves the function out, there is none (ADR 0155)."""
     [role] = [role for role in ROLES if policy in managed_policies_of(role)]
     [function] = [name for name in FUNCTIONS if FUNCTIONS[name]["Role"] == {"Fn::GetAtt": f"{role}.Arn"}]
-    assert function.startswith("executor-")
+    assert of_a_loop(function)
     assert policy == f"{logical_names()[function]}Permissions"
     assert set(resources("AWS::IAM::ManagedPolicy")[policy]) == {"Description", "PolicyDocument"}
 

@@ -2,7 +2,7 @@
 
 from delayer.aws.deployment.custom_resource import LONGEST_PAUSE, REPEATED_FOR
 from operate.deploy.reading import read_template
-from tests.cfn import ROOT, expanded, resources
+from tests.cfn import ROOT, deployed, expanded, logical, resources
 
 FILE = ROOT / "examples/executor-in-its-own-stack/template.yaml"
 EXAMPLE = read_template(FILE)
@@ -31,15 +31,20 @@ def test_its_type_is_taken_out_before_its_function() -> None:
     """CloudFormation waits for as long as an event may wait for its turn, and the registrar may take; not an hour."""
     action = RESOURCES["NoteWriteAction"]
     assert action["DependsOn"] == "NoteWritePermission"
-    registrar = expanded()["Resources"]["DeployActionRegistrar"]["Properties"]
-    assert registrar["Timeout"] >= REPEATED_FOR + LONGEST_PAUSE + 20
-    age = registrar["EventInvokeConfig"]["MaximumEventAgeInSeconds"]
-    custom = [one for one in expanded()["Resources"].values() if one["Type"].startswith("Custom::")]
-    for one in (action, *custom):
-        assert age + registrar["Timeout"] < one["Properties"]["ServiceTimeout"] <= 600
-    assert registrar["EventInvokeConfig"]["MaximumRetryAttempts"] == 0
+    resources = expanded()["Resources"]
+    custom = [one["Properties"] for one in resources.values() if one["Type"].startswith("Custom::")]
+    asked = {logical(one["ServiceToken"]): one["ServiceTimeout"] for one in custom}
+    assert set(asked) == {"DeployActionRegistrar", "OperatorIdKey"}
+    for name, waits in asked.items():
+        function = resources[name]["Properties"]
+        assert function["Timeout"] >= REPEATED_FOR + LONGEST_PAUSE + 20
+        invoked = function["EventInvokeConfig"]
+        assert invoked["MaximumEventAgeInSeconds"] + function["Timeout"] < waits <= 600
+        assert invoked["MaximumRetryAttempts"] == 0
+    assert {one["ServiceTimeout"] for one in (action["Properties"], *custom)} == {420}
 
 
 def test_layers_of_former_versions_are_kept() -> None:
-    """A function of another stack names one of them."""
-    assert expanded()["Resources"]["DelayerLayer"]["Properties"]["RetentionPolicy"] == "Retain"
+    """A function of another stack names one of them. A creation that fails takes back what it has made (ADR 0160)."""
+    [layer] = [one for one in deployed()["Resources"].values() if one["Type"] == "AWS::Lambda::LayerVersion"]
+    assert layer["DeletionPolicy"] == "RetainExceptOnCreate"

@@ -23,9 +23,14 @@ REPEATED_FOR: Final = 30.0  # seconds
 LONGEST_PAUSE: Final = 4.0
 LOOPBACK: Final = ("localhost", "127.0.0.1")  # where the emulator takes an answer without TLS
 
-DEFECT: Final = "a defect of Delayer: the log of its function deploy-action-registrar says more"
+DEFECT: Final = "a defect of Delayer: the log of the function that was asked says more"
 
 Put = Callable[[str, bytes], None]
+
+
+def is_request(event: Any) -> bool:
+    """Whether CloudFormation asks, for a function that is invoked with something else as well."""
+    return isinstance(event, Mapping) and "RequestType" in event
 
 
 def settle(
@@ -44,11 +49,11 @@ def settle(
     try:
         answer |= _made(_done(command_of(event), do, observer, sleep))
     except (Impossible, Unavailable) as error:
-        observer.warn("not registered", reason=str(error))
+        observer.warn("custom resource failed", reason=str(error))
         reason = str(error) if isinstance(error, Impossible) else "AWS did not do what was asked: try again"
         answer |= {"Status": "FAILED", "Reason": detail_of(reason)}
     except BaseException as error:  # noqa: BLE001 - whatever it is, CloudFormation waits for an answer
-        observer.warn("not registered", error=repr(error))
+        observer.warn("custom resource failed", error=repr(error))
         answer |= {"Status": "FAILED", "Reason": DEFECT}
     if "ResponseURL" in event:
         _send(event["ResponseURL"], json.dumps(answer).encode(), put or _put, observer)
@@ -66,7 +71,7 @@ def _done(
         except Unavailable as error:
             if waited >= REPEATED_FOR:
                 raise
-            observer.note("not registered yet", reason=str(error), waitedSeconds=waited)
+            observer.note("custom resource tried again", reason=str(error), waitedSeconds=waited)
         sleep(pause)
         waited, pause = waited + pause, min(2 * pause, LONGEST_PAUSE)
 

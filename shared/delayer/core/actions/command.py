@@ -1,4 +1,4 @@
-"""What CloudFormation asks of the custom resource that registers an action type."""
+"""What CloudFormation asks of a custom resource."""
 
 from collections.abc import Mapping
 from typing import Any

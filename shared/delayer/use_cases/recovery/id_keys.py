@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from attrs import frozen
 
+from delayer.core.actions.command import Command
 from delayer.core.schedule.instants import format_instant
 from delayer.core.schedule.schedule_id import KEY_BYTES, IdKeys, NotRotated, first_keys, rotated
 from delayer.core.signing import keys as signing_keys
@@ -17,6 +18,7 @@ from delayer.ports.observer import Observer
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.signing.keep_keys import KeepSigningKeys, shown_keys
 
+OF_A_STACK = "first-keys"  # the physical id of the custom resource
 USAGE = 'give {"command": "ensure" | "rotate" | "show" | "rotate-signing-key"}'
 
 
@@ -51,6 +53,13 @@ class KeepIdKeys:
             self.observer.warn("keys not changed", command=command, error=str(error))
             return {"ok": False, "error": str(error)}
         return {"ok": False, "error": USAGE}
+
+    def of_a_stack(self, command: Command) -> str:
+        """The custom resource that a stack has its first keys by. Raises Unavailable. Keys are never taken away."""
+        if command.request != "Delete":
+            self.ensure()
+            self.signing.ensure()
+        return command.physical_id or OF_A_STACK
 
     def ensure(self) -> IdKeys:
         """The keys; the first one is made if there is none. Raises Unavailable if AWS failed."""

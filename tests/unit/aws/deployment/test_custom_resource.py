@@ -82,9 +82,9 @@ def test_it_says_what_became_of_the_resource() -> None:
         (Impossible("the type 'x' belongs to the stack others"), "the type 'x' belongs to the stack others"),
         (Impossible("a" * 5_000 + "\n"), "a" * 197 + "..."),
         (Unavailable("table arn:secret"), "AWS did not do what was asked: try again"),
-        (KeyError("secret"), "a defect of Delayer: the log of its function deploy-action-registrar says more"),
-        (SystemExit("no setting"), "a defect of Delayer: the log of its function deploy-action-registrar says more"),
-        (RecursionError(), "a defect of Delayer: the log of its function deploy-action-registrar says more"),
+        (KeyError("secret"), "a defect of Delayer: the log of the function that was asked says more"),
+        (SystemExit("no setting"), "a defect of Delayer: the log of the function that was asked says more"),
+        (RecursionError(), "a defect of Delayer: the log of the function that was asked says more"),
     ],
     ids=str,
 )

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from attrs import define, field
 
+from delayer.core.actions.command import Command
 from delayer.core.api.cancellation import NotFound
 from delayer.core.schedule.instants import DAY, MINUTE
 from delayer.core.schedule.schedule_id import READ_AGAIN, WRITES_AFTER, IdKeys, mint
@@ -210,6 +211,31 @@ def test_every_fault_then_again(fault: Fault, at: int, first: bool) -> None:
         answer = a_keep(world)({"command": "ensure" if first else "rotate"})
         assert answer["ok"] or "made just now" in answer["error"]
     assert world.control.id_keys().newest == (1 if first else 2)
+
+
+def asked(request: str) -> Command:
+    """By CloudFormation, about the custom resource of the keys."""
+    known = "" if request == "Create" else "first-keys"
+    return Command(request=request, request_id="r-1", stack="arn", resource="FirstKeys", physical_id=known)
+
+
+def test_a_stack_that_is_created_has_its_first_keys() -> None:
+    world = World()
+    world.control, world.signing_rows = MemoryControl(), MemorySigningRows()
+    keep = a_keep(world)
+    assert keep.of_a_stack(asked("Create")) == "first-keys"
+    made = world.control.id_keys(), world.signing_rows.signing_keys()
+    assert all(one.keys for one in made)
+    for later in ("Create", "Update", "Delete"):
+        assert keep.of_a_stack(asked(later)) == "first-keys"
+        assert (world.control.id_keys(), world.signing_rows.signing_keys()) == made, "ids and signatures stay valid"
+
+
+def test_without_an_answer_of_aws_the_creation_is_told_so() -> None:
+    world, control = a_world()
+    control.down = True
+    with pytest.raises(Unavailable):
+        a_keep(world).of_a_stack(asked("Create"))
 
 
 def test_another_owner_of_the_row_is_not_found() -> None:
