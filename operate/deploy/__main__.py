@@ -31,7 +31,7 @@ from operate.deploy.errors import TemplateError
 from operate.deploy.expand import expand
 from operate.deploy.reading import read_template
 from operate.deploy.settled import names_of_settled
-from operate.deploy.values import check, check_environments, given_in
+from operate.deploy.values import check, check_environments, check_rules, given_in
 
 OLDEST_SAM: Final = (1, 160)
 ANSWERS: Final = "deploy-answers.toml"
@@ -98,7 +98,9 @@ def deploy(options: argparse.Namespace, project: Path = PROJECT) -> None:
     values.update({name: stack.value(name) for name in settled if name not in given and stack.value(name)})
     template = expand(written, values)
     overrides = {name: value for name, value in values.items() if name not in settled}
-    check_environments(template, {**stack.parameters, **overrides})
+    has = {**stack.parameters, **overrides}
+    check_environments(template, has)
+    check_rules(template, has, hidden=[name for name, one in declared.items() if stack.is_there and "NoEcho" in one])
     does = "is changed" if stack.is_there else "is created"
     print(f"The stack {options.stack} in {region} {does}: {len(template['Resources'])} resources, and what SAM adds.")
     scale = overrides.get("Scale") or stack.value("Scale") or str(declared["Scale"]["Default"])

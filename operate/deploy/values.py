@@ -1,10 +1,11 @@
 """Values of parameters: what a person or a program has given, and what the template allows."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from operate.deploy.errors import TemplateError
+from operate.deploy.settled import CONDITION
 
 MOST_OF_A_FUNCTION = 4096  # bytes of the environment of a Lambda function, names and values together
 UNKNOWN = 120  # bytes of what only the stack will know: a name of a resource, an ARN, an address of a queue
@@ -82,3 +83,35 @@ def _size(value: Any, values: Mapping[str, str]) -> int:
         case dict():
             return UNKNOWN
     return len(str(value).encode())
+
+
+def check_rules(template: Mapping[str, Any], given: Mapping[str, str], hidden: Collection[str] = ()) -> None:
+    """Raises TemplateError in the words of the rule by which CloudFormation would refuse it, of an expanded template.
+
+    `hidden` are parameters whose value only the stack knows. What depends on one of them is left to CloudFormation.
+    """
+    defaults = {name: str(one.get("Default", "")) for name, one in template.get("Parameters", {}).items()}
+    values = {name: value for name, value in defaults.items() if name not in hidden} | dict(given)
+    for rule in template.get("Rules", {}).values():
+        if _is_true(rule.get(CONDITION, {"Fn::And": []}), values):
+            for assertion in rule["Assertions"]:
+                if _is_true(assertion["Assert"], values) is False:
+                    raise TemplateError(assertion["AssertDescription"])
+
+
+def _is_true(condition: Any, values: Mapping[str, str]) -> bool | None:
+    """None if that cannot be said here."""
+    match condition:
+        case {"Fn::Equals": [one, other]}:
+            texts = [_text(one, values), _text(other, values)]
+            return None if None in texts else texts[0] == texts[1]
+        case {"Fn::Not": [one]}:
+            return None if (known := _is_true(one, values)) is None else not known
+        case {"Fn::And": [*parts]}:
+            found = [_is_true(part, values) for part in parts]
+            return False if False in found else None if None in found else True
+    return None
+
+
+def _text(value: Any, values: Mapping[str, str]) -> str | None:
+    return values.get(value["Ref"]) if isinstance(value, dict) and set(value) == {"Ref"} else str(value)

@@ -4,7 +4,7 @@ import pytest
 
 from operate.deploy.errors import TemplateError
 from operate.deploy.expand import expand
-from operate.deploy.values import check, check_environments, given_in
+from operate.deploy.values import check, check_environments, check_rules, given_in
 from tests.cfn import written
 
 PARAMETERS = written()["Parameters"]
@@ -35,6 +35,35 @@ def test_what_the_template_does_not_allow(name: str, value: str, sentence: str) 
 def test_defaults_and_what_is_allowed_pass() -> None:
     check(PARAMETERS, {name: str(one["Default"]) for name, one in PARAMETERS.items() if name != "Actions"})
     check(PARAMETERS, {"JwtIssuer": "https://id.example.com", "Shards": "100", "AlarmEmail": "ops@example.com"})
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"ApiAuthorization": "JWT"}, "needs JwtIssuer and JwtAudience"),
+        ({"ApiAuthorization": "JWT", "JwtIssuer": "https://id.example.com"}, "needs JwtIssuer and JwtAudience"),
+        ({"AllowPrivateTargets": "true"}, "set PrivateTargetsAccount"),
+        ({"SubnetIds": "subnet-1"}, "SubnetIds needs SecurityGroupIds"),
+        ({"MaxLiveSchedules": "10", "Lifecycle": "events"}, "needs Lifecycle=journal"),
+        ({"FailedWebhookUrl": "https://a.example", "Lifecycle": "off"}, "needs Lifecycle=journal or events"),
+    ],
+)
+def test_what_a_rule_refuses_is_said_before_anything_is_built(given: dict[str, str], sentence: str) -> None:
+    template = expand(written(), {**given, "Subscribers": "failed-webhook"})
+    with pytest.raises(TemplateError, match=sentence):
+        check_rules(template, given)
+
+
+def test_what_no_rule_refuses_passes() -> None:
+    check_rules(expand(written(), {}), {})
+    both = {"JwtIssuer": "https://id.example.com", "JwtAudience": "delayer"}
+    check_rules(expand(written(), {}), {"ApiAuthorization": "JWT", **both})
+
+
+def test_what_only_the_stack_knows_is_left_to_cloudformation() -> None:
+    """Its answer hides the URL; it may be empty."""
+    template = expand(written(), {"Subscribers": "failed-webhook"})
+    check_rules(template, {"Lifecycle": "off"}, hidden=["FailedWebhookUrl"])
 
 
 def roles(count: int) -> str:
