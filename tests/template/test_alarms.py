@@ -245,6 +245,8 @@ def test_the_alarms_on_functions() -> None:
         ("IteratorAge", "RelaxedClaimer"),
         ("IteratorAge", "StreamLifecycle"),
         ("IteratorAge", "StreamOccurrences"),
+        ("Errors", "LifecycleJournal"),
+        ("Errors", "SweepBucketEnqueuer"),
         ("Invocations", "Task1MinuteEnqueuer"),
         ("Errors", "Task1MinuteEnqueuer"),
         ("Invocations", "Task1MinuteSeries"),

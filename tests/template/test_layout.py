@@ -40,6 +40,7 @@ ORDER = [
     "operator-flow",
     "operator-owner-policy",
     "stream-lifecycle",
+    "stream-occurrences",
     "lifecycle-journal",
     "series-stepper",
     "task-1minute-series",
@@ -188,7 +189,7 @@ def test_a_queue_stands_with_the_function_that_receives_from_it() -> None:
 def test_the_whole_is_short() -> None:
     """What a team adds has lines of its own."""
     added = sum(map(is_added, functions()))
-    assert len(TEMPLATE.read_text().splitlines()) <= 3_650 + 60 * added
+    assert len(TEMPLATE.read_text().splitlines()) <= 3_720 + 60 * added
 
 
 @each_function

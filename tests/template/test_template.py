@@ -391,7 +391,9 @@ def test_the_journal_does_not_get_what_is_retold() -> None:
         topic = MemoryTopic()
         Announce(topic=topic, observer=MemoryObserver(), source="s")([LifecycleRecord(sequence="1", event=event)])
         assert [reaches_the_journal(one) for one in topic.published] == [not retold]
-    assert set(expanded_now["LifecycleJournal"]["DependsOn"]) == {"ApiScheduleGet", "ApiSchedulePatch", "ApiSeriesGet"}
+    assert set(expanded_now["LifecycleJournal"]["DependsOn"]) == {
+        *("ApiScheduleGet", "ApiScheduleList", "ApiSchedulePatch", "ApiSeriesGet")
+    }
     assert set(expanded_now["StreamLifecycle"]["DependsOn"]) == {"StreamEnqueuer", "RelaxedClaimer", "DelayerRelay"}
 
 

@@ -23,6 +23,7 @@ from delayer_client.transport.credentials import by_what_is_there
 from local.emulator.access.claims import Received, claim_of
 from local.emulator.access.signatures import Signatures
 from local.receiver import ReceivedRequest, Receiver
+from operate.move_queues import TAG
 from tests.cfn import ROOT, deployed, resources, written
 from tests.docs.blocks.fences import Fence, fences_in
 
@@ -145,9 +146,12 @@ def test_what_is_kept_is_named() -> None:
     kept = {one["Type"] for one in deployed()["Resources"].values() if "Retain" in one.get("DeletionPolicy", "")}
     kinds = {"AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::S3::Bucket", "AWS::Lambda::LayerVersion"}
     assert kept == kinds
-    for kind in kinds - {"AWS::Lambda::LayerVersion"}:
+    for kind in ("AWS::DynamoDB::Table", "AWS::S3::Bucket"):
         assert f"resources {kind} >" in PAGE
     assert "list-layer-versions" in PAGE
+    queues = [one["Properties"] for one in deployed()["Resources"].values() if one["Type"] == "AWS::SQS::Queue"]
+    assert all(TAG in [tag["Key"] for tag in queue["Tags"]] for queue in queues)
+    assert f"--tag-filters Key={TAG} " in PAGE
 
 
 def test_the_cost_is_that_of_its_page() -> None:

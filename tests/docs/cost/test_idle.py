@@ -28,6 +28,9 @@ EXECUTORS = [name for name in IN_USE if name.startswith("executor-") and name !=
 OF_PATH = [name for name in IN_USE if not name.startswith("executor-")]
 
 
+OF_GROUPS = "job-group-canceller"  # its queue is FIFO
+
+
 def rows(heading: str) -> dict[str, tuple[str, Decimal]]:
     """How many and what they cost, by the text before it without its links."""
     section = re.split(r"^#+ ", PAGE.split(f"# {heading}\n")[1], flags=re.MULTILINE)[0]
@@ -39,9 +42,16 @@ def rounded(dollars: Decimal) -> Decimal:
     return dollars.quantize(Decimal("0.01"), ROUND_HALF_UP)
 
 
-def polling(pollers: int) -> Decimal:
-    [price] = re.findall(r"^\| SQS request \(64 KB\) \| ([\d.]+) \|", PAGE, re.MULTILINE)
-    return Decimal(pollers * MONTH // WAIT) * Decimal(price) / 1_000_000
+def price_of(what: str) -> Decimal:
+    [price] = re.findall(rf"^\| {re.escape(what)} \| ([\d.]+) \|", PAGE, re.MULTILINE)
+    return Decimal(price)
+
+
+FIFO = price_of("SQS request of a FIFO queue") / price_of("SQS request (64 KB)")
+
+
+def polling(pollers: Decimal | int) -> Decimal:
+    return Decimal(pollers * MONTH // WAIT) * price_of("SQS request (64 KB)") / 1_000_000
 
 
 def pollers_of(*names: str) -> list[int]:
@@ -97,11 +107,12 @@ as_shipped = pytest.mark.skipif(
 @as_shipped
 def test_an_idle_stack() -> None:
     fires, watches = tables()
-    of_path = pollers_of(*OF_PATH)
+    of_path = pollers_of(*(name for name in OF_PATH if name != OF_GROUPS))
     of_five, of_two = (sum(one for one in of_path if one == number) for number in (BOUNDED, FREE))
     for begins, pollers in (
         ("long polling of the delayer queue", of_five),
         ("long polling of the queues of the sweep", of_two),
+        ("long polling of the queue for groups, which is FIFO", sum(pollers_of(OF_GROUPS)) * FIFO),
         ("long polling for executors", sum(pollers_of(*EXECUTORS))),
     ):
         [(_, cost)] = [row for name, row in fires.items() if name.startswith(begins)]
@@ -123,7 +134,8 @@ def test_what_binds_the_polling() -> None:
     every = pollers_of(*IN_USE)
     bounded, free = (sum(one for one in every if one == number) for number in (BOUNDED, FREE))
     assert bounded // BOUNDED == 6
-    assert f"They cost ${rounded(polling(bounded))}, all others ${rounded(polling(free))}." in PAGE
+    of_groups = sum(pollers_of(OF_GROUPS))
+    assert f"They cost ${rounded(polling(bounded - of_groups) + polling(of_groups * FIFO))}, all others ${rounded(polling(free))}." in PAGE
 
 
 def test_what_an_idle_stack_writes() -> None:

@@ -287,7 +287,7 @@ class Stack(World):
         self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed, waiting=waiting)
         self.waiting_records = self.records.waiting
         self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
-        self.suspects = self._queue(SUSPECTS, 100 * SECOND)
+        self.suspects = self._queue(SUSPECTS, 570 * SECOND)
         self.delayer_queue = self._queue("delayer", MINUTE, self.suspects)
         self.sweep_queue = self._queue("sweep", 120 * SECOND)
         self.group_queue = evolve(self._queue("group", 120 * SECOND), fifo=True, choose=oldest)

@@ -63,7 +63,7 @@ def test_a_well_stack_writes_what_the_alarms_on_silence_wait_for() -> None:
 def test_they_are_few_and_cost_little() -> None:
     """An alarm is billed for each metric in it. Beside those of the executors: two for each."""
     shared = [name for name in ESSENTIAL if not name.startswith("Executor")]
-    assert sum(len(names_in(ALARMS[name])) for name in shared) == 12
+    assert sum(len(names_in(ALARMS[name])) for name in shared) == 14
     assert {entry_of(name) for name in set(ESSENTIAL) - set(shared)} == {"ExecutorQueueOldAlarm", "ExecutorErrorsAlarm"}
     own = {one.metric for name in ESSENTIAL for one in names_in(ALARMS[name]) if one.about == "AWS::StackName"}
     assert own == {"Attention", "CanaryFarLateness", "CanaryNearLateness"}

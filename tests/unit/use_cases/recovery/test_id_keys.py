@@ -231,7 +231,7 @@ def test_a_stack_that_is_created_has_its_first_keys() -> None:
         assert (world.control.id_keys(), world.signing_rows.signing_keys()) == made, "ids and signatures stay valid"
 
 
-def test_without_an_answer_of_aws_the_creation_is_told_so() -> None:
+def test_without_an_answer_of_aws_the_creation_does_not_succeed() -> None:
     world, control = a_world()
     control.down = True
     with pytest.raises(Unavailable):
