@@ -1,6 +1,8 @@
 """Makes the first keys behind ids and signatures, and rotates them.
 
-A custom resource of the stack, so that it has keys as soon as it is created; and {"command": "ensure"} · {"command": "rotate"} · {"command": "show"} · {"command": "rotate-signing-key"}, every minute or by hand.
+A custom resource of the stack, so that it has keys as soon as it is created. Every minute, or by hand:
+
+{"command": "ensure"} · {"command": "rotate"} · {"command": "show"} · {"command": "rotate-signing-key"}
 """
 
 from typing import Any

@@ -135,7 +135,8 @@ def test_what_binds_the_polling() -> None:
     bounded, free = (sum(one for one in every if one == number) for number in (BOUNDED, FREE))
     assert bounded // BOUNDED == 6
     of_groups = sum(pollers_of(OF_GROUPS))
-    assert f"They cost ${rounded(polling(bounded - of_groups) + polling(of_groups * FIFO))}, all others ${rounded(polling(free))}." in PAGE
+    theirs = polling(bounded - of_groups) + polling(of_groups * FIFO)
+    assert f"They cost ${rounded(theirs)}, all others ${rounded(polling(free))}." in PAGE
 
 
 def test_what_an_idle_stack_writes() -> None:
