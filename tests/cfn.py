@@ -108,15 +108,19 @@ def deployed() -> dict[str, Any]:
 
 def transformed(template: dict[str, Any]) -> dict[str, Any]:
     """The SAM transform of a template without loops, its routes gathered in the API."""
-    packaged = with_gathered_routes(deepcopy(_long(template)))
-    for resource in packaged["Resources"].values():
-        if resource["Type"] in CODE:
-            resource["Properties"][CODE[resource["Type"]]] = (
-                f"s3://code/{resource['Properties'][CODE[resource['Type']]]}"
-            )
+    packaged = in_a_bucket(with_gathered_routes(deepcopy(_long(template))))
     with patch.dict(os.environ, AWS_DEFAULT_REGION="us-east-1"):
         result = apply_serverless(packaged, {}, _NoManagedPolicies())
     return shortened(json.loads(json.dumps(result)))  # type: ignore[no-any-return]
+
+
+def in_a_bucket(template: dict[str, Any]) -> dict[str, Any]:
+    """The same template, whose code lies in a bucket."""
+    for resource in template["Resources"].values():
+        if resource["Type"] in CODE:
+            folder = resource["Properties"][CODE[resource["Type"]]]
+            resource["Properties"][CODE[resource["Type"]]] = f"s3://code/{folder}"
+    return template
 
 
 class _NoManagedPolicies:

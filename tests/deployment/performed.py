@@ -138,12 +138,11 @@ class Project:
         """What is in the archive at this address."""
         return self.archive(address).namelist()
 
-    def translated(self, deployment: Deployment) -> dict[str, Any]:
+    def translated(self, template: str) -> dict[str, Any]:
         """What the transform of SAM makes of it, in the version that this SAM CLI has."""
-
         done = subprocess.run(
             [str(self.sam / "bin/python"), "-c", TRANSLATE],
-            input=deployment.text,
+            input=template,
             env={**self.environment, "AWS_DEFAULT_REGION": "eu-west-1"},
             capture_output=True,
             text=True,

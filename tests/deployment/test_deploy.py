@@ -13,7 +13,8 @@ import pytest
 
 from operate.deploy.expand import expand
 from operate.deploy.reading import read_template
-from tests.cfn import CODE, ROOT, deployed
+from operate.deploy.settled import everything
+from tests.cfn import CODE, ROOT, deployed, expanded_with, in_a_bucket, transformed, written
 from tests.deployment.performed import Project
 from tests.deployment.stub import Account, Deployment, serving
 
@@ -49,7 +50,7 @@ def second(project: Project, first: Deployment) -> Deployment:
     if project.sam.name != "newest":
         pytest.skip("one version is enough for what the first deployment does not show; it takes half a minute")
     project.account.stacks[first.stack]["outputs"]["Actions"] = "http-request,remote,canary"
-    return project.make_deploy(f"PARAMETERS=LogLevel=WARNING FailedWebhookUrl={HARD}")
+    return project.make_deploy(f"PARAMETERS=LogLevel=WARNING FailedWebhookUrl={HARD} Subscribers=failed-webhook")
 
 
 def functions(deployment: Deployment) -> dict[str, dict[str, Any]]:
@@ -117,7 +118,8 @@ def test_what_arrives_is_what_the_emulator_runs(first: Deployment) -> None:
 
 def test_the_translator_accepts_it_and_the_resources_are_few(project: Project, first: Deployment) -> None:
     """The translator of this SAM CLI makes what CloudFormation creates; it takes some seconds."""
-    made = project.translated(first)
+    assert without_layer(project.translated(first.text)) == without_layer(transformed(expanded_with()))
+    made = project.translated(json.dumps(in_a_bucket(expanded_here(everything(written())))))
     assert len(made["Resources"]) <= MOST_RESOURCES
     assert without_layer(made) == without_layer(deployed())
 
@@ -135,6 +137,7 @@ def test_the_actions_of_the_stack_are_kept(second: Deployment) -> None:
     executors = [name for name in functions(second) if name.startswith("Executor")]
     assert executors == ["Executorhttprequest", "Executorremote", "Executorcanary"]
     assert second.template["Outputs"]["Actions"]["Value"] == "http-request,remote,canary"
+    assert second.template["Outputs"]["Subscribers"]["Value"] == "failed-webhook", "and what is named counts"
     assert [one["CodeUri"] for one in functions(second).values() if not OWN_CODE.fullmatch(one["CodeUri"])] == []
 
 
@@ -144,9 +147,9 @@ def without_layer(template: dict[str, Any]) -> dict[str, str]:
     return {name: kind for name, kind in types.items() if kind != "AWS::Lambda::LayerVersion"}
 
 
-def expanded_here() -> dict[str, Any]:
+def expanded_here(lists: dict[str, str] | None = None) -> dict[str, Any]:
     """By the same function, from the same file."""
-    plain: dict[str, Any] = json.loads(json.dumps(expand(read_template(ROOT / "template.yaml"), {})))
+    plain: dict[str, Any] = json.loads(json.dumps(expand(read_template(ROOT / "template.yaml"), lists or {})))
     return plain
 
 
