@@ -76,7 +76,8 @@ def parser() -> argparse.ArgumentParser:
         "--wait",
         type=int,
         metavar="S",
-        help="how long to wait for invocations that have begun (default: the longest timeout of a function)",
+        help="how long to wait at most: for invocations that have begun (default: the longest timeout of a function), "
+        "and, if keys were replaced, until no function has the old ones (four minutes)",
     )
     parser.add_argument("--dry-run", action="store_true", help="only count what would be copied")
     parser.add_argument("--stays-paused", action="store_true", help="do not let the stack go on at the end")

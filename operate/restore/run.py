@@ -10,13 +10,13 @@ from attrs import define, field
 from bench.command.progress import progress_bar
 from delayer.aws.runtime.environment import SystemClock
 from local.command.progress import console, step
-from operate.restore.copying import Copy, Pace, WrongTable
+from operate.restore.copying import Copy, Pace
 from operate.restore.counting import Connections
 from operate.restore.doubtful import Schedules, schedules_of
+from operate.restore.keys import KNOWN_FOR, Keys
 from operate.restore.options import Options
 from operate.restore.pausing import Pause
 from operate.restore.tables import (
-    KEYS,
     NET_OF_SERIES,
     OF_SCHEDULES,
     TABLES,
@@ -41,6 +41,8 @@ class Restore:
     pause: Pause = field(init=False)
     counted: dict[str, Counter[str]] = field(factory=dict)
     claimed: list[str] = field(factory=list)  # ids whose row shows a claim and no end
+    now: Callable[[], float] = time.time
+    replaced_at: float | None = None  # in seconds since 1970: the stack's own keys have given way
 
     def __attrs_post_init__(self) -> None:
         [stack] = self.client("cloudformation").describe_stacks(StackName=self.options.stack)["Stacks"]
@@ -54,24 +56,32 @@ class Restore:
 
     def run(self) -> None:
         """As the options say."""
-        if self.options.only == "resume":
-            with step("Letting the stack go on"):
-                self.pause.resume()
-            return
-        if self.options.only == "pause":
-            self._pause(everything=True)
-            return
+        match self.options.only:
+            case "resume":
+                self._resume()
+            case "pause":
+                self._pause(everything=True)
+            case _:
+                self._copy_all()
+
+    def _copy_all(self) -> None:
         copies = self._copies()
         for copy in copies.values():
             copy.check()
-        self._check_id_keys()
+        if keys := self._keys():
+            keys.check()
         if not self.options.is_dry_run:
             self._pause(everything=any(kind in self.options.sources for kind in NEEDS_EVERYTHING))
+            self._replace_keys()
         for kind, copy in copies.items():
             self._copy(kind, copy)
+        self._rest()
         if not (self.options.is_dry_run or self.options.stays_paused):
-            with step("Letting the stack go on"):
-                self.pause.resume()
+            self._resume()
+
+    def _resume(self) -> None:
+        with step("Letting the stack go on"):
+            self.pause.resume()
 
     def _copies(self) -> dict[str, Copy]:
         """In the order of the table of tables."""
@@ -129,19 +139,28 @@ class Restore:
 
         return pick
 
-    def _check_id_keys(self) -> None:
-        """The ids of both stacks would have to be genuine under one name of a key; so would their signatures."""
-        if "control" not in self.options.sources:
-            return
-        mine, theirs = (
-            self._control_rows(table) for table in (self.outputs["ControlTable"], self.options.sources["control"])
-        )
-        for name in theirs:
-            if name.startswith(KEYS) and name in mine and mine[name] != theirs[name]:
-                raise WrongTable(
-                    f"the stack {self.options.stack} has issued ids, or signed, with a key of its own ({name}); "
-                    "restore into a stack whose API was never called"
-                )
+    def _keys(self) -> Keys | None:
+        """If they are copied."""
+        source = self.options.sources.get("control")
+        if source is None:
+            return None
+        return Keys(dynamodb=self.client("dynamodb"), stack=self.options.stack, outputs=self.outputs, source=source)
+
+    def _replace_keys(self) -> None:
+        """What was called since the first look has ended now: so look once more."""
+        keys = self._keys()
+        if keys and keys.replaced:
+            keys.check()
+            keys.replace()
+            self.replaced_at = self.now()
+
+    def _rest(self) -> None:
+        """Until no function works on with keys that were replaced: it would make ids that the stack does not know."""
+        if self.replaced_at is not None:
+            left = max(self.replaced_at + KNOWN_FOR - self.now(), 0)
+            seconds = left if self.options.wait is None else min(self.options.wait, left)
+            with step(f"Waiting up to {seconds:.0f} s until no function has the keys that were replaced"):
+                self.sleep(seconds)
 
     def _control_rows(self, table: str) -> dict[str, Item]:
         pages = self.client("dynamodb").get_paginator("scan").paginate(TableName=table, ConsistentRead=True)

@@ -10,6 +10,7 @@ from local.emulator.patches.streams import StreamPoller
 
 NO_SORT: Final = "__no_sort__"  # ministack's sort key for a table that has none
 REGISTERED: Final = "actions"  # a control row that the deployment writes: it knows the types of this template
+KEYS: Final = ("id-key", "signing-key")  # made while the stack is created
 CLAIM: Final = "owner-claim"  # another one: by what the owners of all schedules are named
 
 
@@ -81,15 +82,16 @@ def put(kind: Kind, place: str | None, record: Record, is_of_stack: bool) -> Non
     elif place in records:
         data = {key: record[key] for key in kind.content if key in record}
         if kind is TABLES and place == control_table():
-            keep_registered(data["items"], records[place]["items"])
+            keep_deployed(data["items"], records[place]["items"])
         records[place].update(data)
 
 
-def keep_registered(saved: dict[str, Any], deployed: dict[str, Any]) -> None:
-    """The types of actions are those of this deployment, as after each."""
+def keep_deployed(saved: dict[str, Any], deployed: dict[str, Any]) -> None:
+    """The types of actions are those of this deployment, as after each; keys are, if none were saved."""
     saved.pop(REGISTERED, None)
-    if REGISTERED in deployed:
-        saved[REGISTERED] = deployed[REGISTERED]
+    for name in (REGISTERED, *KEYS):
+        if name in deployed:
+            saved.setdefault(name, deployed[name])
 
 
 def put_objects(contents: Contents, places: dict[str, str | None]) -> None:

@@ -143,7 +143,9 @@ def test_the_page_names_each_service_that_the_template_has_resources_of() -> Non
 
 
 def test_what_is_kept_is_named() -> None:
+    """A custom resource is no thing of its own."""
     kept = {one["Type"] for one in deployed()["Resources"].values() if "Retain" in one.get("DeletionPolicy", "")}
+    kept.discard("Custom::DelayerKeys")
     kinds = {"AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::S3::Bucket", "AWS::Lambda::LayerVersion"}
     assert kept == kinds
     for kind in ("AWS::DynamoDB::Table", "AWS::S3::Bucket"):
@@ -236,6 +238,29 @@ def test_the_call_of_the_client_is_signed_by_itself(monkeypatch: pytest.MonkeyPa
     assert asked == [URL]
     fake.advance(timedelta(seconds=11))
     assert [attempt.payload for attempt in fake.handed_over] == [{"order": 17}]
+
+
+AWS_ALONE = """#!/bin/sh
+case "$1 $2" in
+  "resourcegroupstaggingapi get-resources") printf 'arn:aws:sqs:eu-west-1:123456789012:delayer-executor-a\\n' ;;
+  "sqs get-queue-url") echo "https://sqs.eu-west-1.amazonaws.com/123456789012/$4" ;;
+  "cloudformation list-stack-resources") echo "one-of-the-stack" ;;
+  *) echo "$@" >&2; exit 1 ;;
+esac
+"""
+
+
+def test_what_writes_the_lists_of_all_that_is_kept_does(tmp_path: Path) -> None:
+    """With a stub of the AWS CLI; nothing of the block goes on to delete the stack."""
+    stub = tmp_path / "aws"
+    stub.write_text(AWS_ALONE)
+    stub.chmod(0o755)
+    [block] = [one.text for one in FENCES if "resourcegroupstaggingapi" in one.text]
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    subprocess.run(["sh", "-eu", "-c", block], cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
+    queue = "https://sqs.eu-west-1.amazonaws.com/123456789012/delayer-executor-a\n"
+    assert (tmp_path / "queues.txt").read_text() == queue
+    assert (tmp_path / "tables.txt").read_text() == (tmp_path / "bucket.txt").read_text() == "one-of-the-stack\n"
 
 
 def test_what_empties_the_bucket_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,16 +40,23 @@ class IdCheck:
     def is_genuine(self, schedule_id: str, owner: str) -> bool:
         """Whether this stack issued it to this owner.
 
-        Nothing is read for it, unless its key is unknown and the keys were not read for minutes: then there may be a
-        new one. So made-up ids cost no reads. Raises Unavailable if the keys cannot be read.
+        Nothing is read for one that is. For another one the keys are read if they were not read for minutes: there may
+        be a new key, or a restore has put another one under the same version. So made-up ids cost one read in minutes.
+        Raises Unavailable if the keys cannot be read.
         """
         try:
-            key = self._keys.of(schedule_id)
-            if key is None and self._may_be_old():
-                self.read()
-                key = self._keys.of(schedule_id)
+            if self._is_known(schedule_id, owner):
+                return True
+            if not self._may_be_old():
+                return False
+            self.read()
+            return self._is_known(schedule_id, owner)
         except ValueError:
             return False
+
+    def _is_known(self, schedule_id: str, owner: str) -> bool:
+        """By the keys at hand. Raises ValueError for what is no id."""
+        key = self._keys.of(schedule_id)
         return key is not None and is_genuine(schedule_id, owner, key=key.secret)
 
     def current(self) -> IdKey:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import boto3
 import pytest
+from attrs import evolve
 
 from delayer.aws.dynamodb.ledger import to_item as row_item
 from delayer.aws.dynamodb.schedule_table import to_item
@@ -16,8 +17,8 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.recovery.dead_letter import decode
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind
+from delayer.core.schedule.schedule import SYSTEM_OWNER, Schedule
+from delayer.core.schedule.schedule_id import READ_AGAIN, Kind
 from operate.restore.copying import Pace, WrongTable
 from operate.restore.options import Options, parse
 from operate.restore.run import Restore
@@ -313,14 +314,57 @@ def test_a_stack_keeps_its_own_registrations(stack: Stack) -> None:
     assert stack.control("actions") == own
 
 
-def test_a_stack_that_has_issued_ids_of_its_own_is_not_given_another_key(stack: Stack) -> None:
-    """Its ids would be 404 from then on. Nothing is paused and nothing is copied."""
-    stack.put("old-control", {"name": {"S": "id-key"}, "key": {"S": "old"}})
-    stack.put("delayer-control", {"name": {"S": "id-key"}, "key": {"S": "own"}})
+def a_new_stack(stack: Stack) -> list[dict[str, Any]]:
+    """With keys of its own, and the canary of its first minute; the keys of the copy."""
+    canary = evolve(NEAR, owner=SYSTEM_OWNER)
+    stack.put("delayer-schedules", to_item(canary))
+    stack.put("delayer-ledger", row_item(claimed(canary)))
+    for name in ("id-key", "signing-key"):
+        stack.put("delayer-control", {"name": {"S": name}, "key": {"S": "own"}})
+        stack.put("old-control", {"name": {"S": name}, "key": {"S": "old"}})
+    return stack.items("old-control")
+
+
+def test_the_keys_of_a_new_stack_give_way_to_those_of_the_copy(stack: Stack) -> None:
+    """It has had them since it was created. What has read them must not make ids with them any more."""
+    old = a_new_stack(stack)
+    stack.put("old-ledger", row_item(claimed(OVERDUE)))
+    restore = stack.restore("control", "ledger")
+    assert [stack.control(row["name"]["S"]) for row in old] == old
+    assert restore.replaced_at is not None
+    assert stack.slept[-1] == pytest.approx(READ_AGAIN // SECOND, abs=20), "less what the copying took"
+    assert stack.plane.schedules == {"tick": "ENABLED"}
+    before = list(stack.slept)
+    stack.restore("control", "ledger")  # once more: what it has copied is no schedule of its own
+    assert all(pause < READ_AGAIN // SECOND - 20 for pause in stack.slept[len(before) :]), "nothing was replaced"
+
+
+def test_what_was_copied_in_a_run_before_is_not_taken_for_its_own(stack: Stack) -> None:
+    a_new_stack(stack)
     stack.put("old-schedules", to_item(FAR))
+    stack.restore("schedules")
+    stack.restore("control")
+    assert stack.control("id-key") == {"name": {"S": "id-key"}, "key": {"S": "old"}}
+
+
+def test_a_look_alone_replaces_no_key(stack: Stack) -> None:
+    a_new_stack(stack)
+    stack.restore("control", is_dry_run=True)
+    assert stack.control("id-key") == {"name": {"S": "id-key"}, "key": {"S": "own"}}
+    assert sum(stack.slept) < 1, "but for the pace of reading"
+
+
+@pytest.mark.parametrize("kind", ["schedules", "relaxed", "waiting", "ledger"])
+def test_a_stack_that_has_issued_ids_of_its_own_is_not_given_another_key(stack: Stack, kind: str) -> None:
+    """Its ids would be 404 from then on. Nothing is paused and nothing is copied."""
+    a_new_stack(stack)
+    stack.put("old-schedules", to_item(FAR))
+    stack.put(f"delayer-{kind}", {**to_item(FAR), **row_item(claimed(FAR))})
+    before = stack.schedules()
     with pytest.raises(WrongTable, match="never called"):
         stack.restore("control", "schedules")
-    assert stack.schedules() == set()
+    assert stack.schedules() == before
+    assert stack.control("id-key") == {"name": {"S": "id-key"}, "key": {"S": "own"}}
     assert stack.plane.changes == []
 
 

@@ -10,7 +10,7 @@ from attrs import define, field
 from delayer.core.actions.command import Command
 from delayer.core.api.cancellation import NotFound
 from delayer.core.schedule.instants import DAY, MINUTE
-from delayer.core.schedule.schedule_id import READ_AGAIN, WRITES_AFTER, IdKeys, mint
+from delayer.core.schedule.schedule_id import READ_AGAIN, WRITES_AFTER, IdKeys, first_keys, mint
 from delayer.fakes import MemoryControl, MemorySigningRows
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.unavailable import Unavailable
@@ -168,6 +168,22 @@ def test_made_up_ids_cost_no_reads() -> None:
     world.clock.move(READ_AGAIN)
     assert not check.is_genuine(made_up, OWNER)
     assert control.reads == 2
+
+
+def test_a_restore_may_put_another_key_under_the_same_version() -> None:
+    """Into a new stack: what is warm there has read its own key. Four minutes later it knows the other one."""
+    world, control = a_world()
+    warm = a_check(world)
+    assert warm.is_genuine(posted(world), OWNER)
+    restored = World()
+    restored.control = MemoryControl()
+    restored.control.write_id_keys(first_keys(bytes(32), START), IdKeys())
+    restored.build()
+    issued = posted(restored)
+    assert control.write_id_keys(restored.control.id_keys(), control.id_keys())
+    assert not warm.is_genuine(issued, OWNER)
+    world.clock.move(READ_AGAIN)
+    assert warm.is_genuine(issued, OWNER)
 
 
 def test_an_unknown_version_is_no_404_while_the_keys_cannot_be_read() -> None:

@@ -189,6 +189,22 @@ def test_the_types_of_actions_are_those_of_the_new_code(monkeypatch: pytest.Monk
     assert rows["id-key"]["__no_sort__"]["key"] == {"S": "old"}  # or no id would be genuine any more
 
 
+def test_the_keys_that_the_new_stack_was_created_with_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids that clients hold are made with the saved one. A stack that was saved without has none until it is filled."""
+
+    def older(old: Emulator) -> None:
+        old[CONTROL]["items"]["id-key"]["__no_sort__"]["key"] = {"S": "saved"}
+
+    saved = saved_by(monkeypatch, older)
+    new = Emulator(monkeypatch)
+    for name in ("id-key", "signing-key"):
+        new[CONTROL]["items"][name] = {"__no_sort__": {"name": {"S": name}, "key": {"S": "of the creation"}}}
+    new.fill(saved)
+    rows = new[CONTROL]["items"]
+    assert rows["id-key"]["__no_sort__"]["key"] == {"S": "saved"}
+    assert rows["signing-key"]["__no_sort__"]["key"] == {"S": "of the creation"}, "there was none: this one stays"
+
+
 def test_records_that_no_function_has_handled_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     left = [{"dynamodb": {"SequenceNumber": "1"}}]
 
