@@ -160,6 +160,7 @@ GIVEN: dict[str, Any] = {
     "series-stepper": messages(LIFECYCLE_EVENT, LIFECYCLE_EVENT),
     "stream-enqueuer": removed(DUE, DUE + HOUR),
     "stream-lifecycle": inserted(DUE, DUE + HOUR),
+    "stream-occurrences": inserted(DUE, DUE + HOUR),
     "subscriber-failed-webhook": messages(LIFECYCLE_EVENT),
     "suspects-dispatcher": messages(encode(a_delayer_message(DUE))),
     "sweep-bucket-enqueuer": messages((GOLDEN / "sweep-message.json").read_text()),
@@ -193,8 +194,9 @@ EVERY_DAY = {  # one that is called by each source, and calls each service
 
 
 def test_each_that_is_asked_every_day_is_there() -> None:
-    """None of them has another name by now."""
+    """None of them has another name by now, and each function of the template is given something."""
     assert sorted(EVERY_DAY - {*FUNCTIONS}) == []
+    assert {*FUNCTIONS} <= {*GIVEN}
 
 
 def marked(function: str) -> Any:
