@@ -85,7 +85,7 @@ class Copy:
     def _write(self, step: Fence) -> None:
         """A whole file, or a part of one that is there."""
         if step.title.startswith(LINE_OF_THE_TABLE):
-            self._insert(rf"^  {step.title.removeprefix(LINE_OF_THE_TABLE)}:\n(?:    .+\n)+", step.text)
+            self._put_line(step.title.removeprefix(LINE_OF_THE_TABLE), step.text)
         elif step.title.startswith(BEHIND_THE_LOOP):
             loop = step.title.removeprefix(BEHIND_THE_LOOP)
             self._insert(rf"^  Fn::ForEach::{loop}:\n(?:    .+\n)+\n", f"{step.text}\n")
@@ -98,6 +98,15 @@ class Copy:
         else:
             (self.root / step.title).parent.mkdir(parents=True, exist_ok=True)
             (self.root / step.title).write_text(step.text)
+
+    def _put_line(self, table: str, text: str) -> None:
+        """Into a table of the Mappings, in place of the line that it has of the same name, if it has one."""
+        template = self.root / "template.yaml"
+        before, mappings = template.read_text().split("\nMappings:\n")
+        [found] = re.finditer(rf"^  {table}:\n(?:    .+\n)+", mappings, re.MULTILINE)
+        name = f"{text.partition(':')[0]}:"
+        others = "".join(line for line in found[0].splitlines(keepends=True) if not line.startswith(name))
+        template.write_text(f"{before}\nMappings:\n{mappings.replace(found[0], others + text)}")
 
     def _insert(self, place: str, text: str) -> None:
         """Into the template, behind what this pattern finds: a table of its Mappings, a list, or a loop."""

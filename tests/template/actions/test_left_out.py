@@ -126,7 +126,10 @@ def test_any_other_is_refused_in_words(actions: str, sentence: str) -> None:
 
 def test_policies_and_subscribers_are_there_if_they_are_named() -> None:
     """It takes some seconds: the template is expanded twice. By default nobody pays for their queues."""
-    default = transformed(expanded_with(Actions=",".join(OWN)))
+    shipped = {"Policies": {"next-business-hour", "spread"}, "Subscribers": {"failed-webhook"}}
+    for name, ours in shipped.items():
+        assert not ours & {*written()["Parameters"][name]["Default"].split(",")}, "but what a team has added"
+    default = transformed(expanded_with(Actions=",".join(OWN), Policies="none", Subscribers="none"))
     wanted = transformed(expanded_with(Actions=",".join(OWN), Policies="spread", Subscribers="failed-webhook"))
     more = set(wanted["Resources"]) - set(default["Resources"])
     assert {re.match(r"Policyspread|Subscriberfailedwebhook|$", one)[0] for one in more} == {  # type: ignore[index] # `$` always fits
