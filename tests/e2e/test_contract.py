@@ -18,21 +18,15 @@ EXAMPLES = (
 )  # of each call and kind, however many calls there are; more with `st` by hand, see docs/use/api.md
 
 
-# One at a time: a worker whose test takes five minutes is ended, and on a busy machine all of them took longer.
-PHASES = {"examples": "Examples", "coverage": "Coverage", "fuzzing": "Fuzzing", "stateful": "Stateful"}
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("phase", PHASES)
-def test_schemathesis_finds_nothing(client: Client, phase: str) -> None:
+def test_schemathesis_finds_nothing(client: Client) -> None:
     """All its checks: examples, edges, made-up requests good and bad, and calls one after the other.
 
-    But for `use_after_free`: what was cancelled does not vanish, it is shown as cancelled (ADR 0040). It takes a
-    minute: there are thousands of requests.
+    But for `use_after_free`: what was cancelled does not vanish, it is shown as cancelled (ADR 0040). It takes minutes:
+    there are thousands of requests.
     """
     settings = ["--config-file", "tests/e2e/contract/schemathesis.toml"]
     extent = ["--checks", "all", "--exclude-checks", "use_after_free", "--max-examples", str(EXAMPLES), "--no-color"]
-    extent += ["--phases", phase]
     st = Path(sys.executable).parent / "st"
     reported = subprocess.run(
         [
@@ -50,8 +44,8 @@ def test_schemathesis_finds_nothing(client: Client, phase: str) -> None:
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=1200,
         check=False,
     )
     assert reported.returncode == 0, reported.stdout + reported.stderr
-    assert PHASES[phase] in reported.stdout
+    assert "Stateful" in reported.stdout
