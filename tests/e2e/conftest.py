@@ -5,13 +5,14 @@ collected, and by the time when one of them needs it, others have run.
 """
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 
 import pytest
 
 from local.receiver import Receiver
 from tests.e2e.client import Client
+from tests.e2e.stacks.function_errors import Meanwhile
 from tests.e2e.stacks.attaching import Run, Shared
 from tests.e2e.stacks.kinds import MAIN, OUTAGES
 
@@ -26,6 +27,19 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         of_xdist = getattr(config, "workerinput", {})
         config.stash[RUN] = Run.join(of_xdist.get("testrunuid", uuid.uuid4().hex))
         config.stash[RUN].begin(sorted(needed))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """A test that fails shows what failed in the functions of the stacks that it uses."""
+    used = [given.stack for given in getattr(item, "funcargs", {}).values() if isinstance(given, Shared)]
+    meanwhile = [Meanwhile(stack.folder / "logs") for stack in used]
+    try:
+        return (yield)
+    except BaseException:
+        for each in meanwhile:
+            item.add_report_section("call", "functions", each.failures())
+        raise
 
 
 @pytest.fixture(scope="session")

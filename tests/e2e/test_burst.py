@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from delayer.core.schedule.instants import SECOND, format_instant
-from tests.e2e.client import Client, now
+from tests.e2e.client import LATE, Client, now
 
 NUMBER = 200
 
@@ -28,7 +28,7 @@ def test_two_hundred_in_the_same_second(client: Client) -> None:
         assert set(clients.map(post, due)) == {201}
     assert now() < begin - SECOND, "the burst was still being POSTed as it began"
     for path, instant in due.items():
-        (request,) = client.arrivals(path, seconds=40)
-        assert 0 <= request.at_ms - instant < 10 * SECOND
+        (request,) = client.arrivals(path)
+        assert 0 <= request.at_ms - instant < LATE
     counts = Counter(request.path for request in client.receiver.requests if "/burst/" in request.path)
     assert set(counts.values()) == {1}

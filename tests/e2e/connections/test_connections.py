@@ -23,7 +23,7 @@ from delayer_client import (
     NotFound,
     OAuth2Connection,
 )
-from tests.e2e.client import Client, now
+from tests.e2e.client import PATIENCE, Client, now
 
 SECRET = "S3CR3T-9f8e7d6c5b4a"
 TOKEN = "T0K3N-1a2b3c4d5e6f"
@@ -37,7 +37,7 @@ class Target:
     taken: dict[str, str] = Factory(dict)  # by path: the Authorization that is not answered 401
     url: str = ""
 
-    def at(self, path: str, count: int = 1, seconds: float = 20) -> list[dict[str, str]]:
+    def at(self, path: str, count: int = 1, seconds: float = PATIENCE) -> list[dict[str, str]]:
         """The headers of so many requests."""
         deadline = time.monotonic() + seconds
         while len(found := [headers for where, headers in self.seen if where == path]) < count:
@@ -99,7 +99,7 @@ def test_many_at_a_time_fetch_one_token(client: Client, target: Target) -> None:
     client.delayer.connections.put("oauth", fetched)
     for _ in range(12):
         post(client, target, "/oauth", "oauth", delay=2)
-    headers = target.at("/oauth", count=12, seconds=60)
+    headers = target.at("/oauth", count=12)
     assert {one["authorization"] for one in headers} == {f"Bearer {TOKEN}"}
     assert len(target.at("/token")) == 1
 
@@ -139,7 +139,7 @@ def test_a_connection_in_use_is_deleted_by_force_only(client: Client, target: Ta
     calls.delete("held", force=True)
     with pytest.raises(NotFound):
         calls.get("held")
-    row = client.ledger_state(schedule, "failed", seconds=30)
+    row = client.ledger_state(schedule, "failed")
     assert row["detail"] == {"S": "the connection held was deleted"}
     with pytest.raises(Invalid) as unknown:
         post(client, target, "", "held")

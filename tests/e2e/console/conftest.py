@@ -83,4 +83,4 @@ def wait_for_attempt(delayer: Delayer, schedule_id: str) -> None:
 
 def wait_for_journal(delayer: Delayer, schedule_id: str) -> None:
     """The list comes from it."""
-    until(lambda: any(one.id == schedule_id for one in delayer.list()), seconds=40)
+    until(lambda: any(one.id == schedule_id for one in delayer.list()))

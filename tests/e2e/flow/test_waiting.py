@@ -57,7 +57,7 @@ def test_a_suspended_owner_waits_and_says_so_and_nobody_else_does(client: Client
     assert cancelled(client, "floods", second).state == "cancelled"
     assert client.receiver.of("/floods-kept") == []
     assert "Released:" in flow(client, "release", "--owner", "floods")
-    client.arrivals("/floods-kept", seconds=40)
+    client.arrivals("/floods-kept")
     row = client.ledger_state(first, "executed")
     assert row["attempt"] == {"N": "1"}
     assert client.delayer_of("floods").get(first).waiting is None
@@ -97,7 +97,7 @@ def test_a_dead_target_is_left_alone_until_it_is_back(client: Client, dead: str)
         arrived = back.wait_for(MANY, "/many", seconds=90)
         back.wait_for(1, "/late", seconds=60)
         for one in (*many, late):
-            client.ledger_state(one, "executed", seconds=30)
+            client.ledger_state(one, "executed")
         assert back.of("/gone") == []
     assert len(arrived) == MANY, "each once"
     attempts = [counted(client.ledger_row(one)) for one in many]

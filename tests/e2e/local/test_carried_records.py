@@ -35,7 +35,7 @@ def test_a_record_that_nobody_has_read_is_carried_over_the_stop() -> None:
             assert receiver.of("/carried") == []
             with EmulatedStack(port, keep=Choice.CLEAN) as again:
                 client = Client(again, receiver)
-                client.arrivals("/carried", seconds=60)
+                client.arrivals("/carried")
                 client.ledger_state(posted.id, "executed", 30)
                 time.sleep(1)  # a second one would be there by then
                 assert len(receiver.of("/carried")) == 1

@@ -19,7 +19,7 @@ from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instan
 from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind, mint
 from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
 from delayer.ports.series import SeriesTransaction
-from tests.e2e.client import Client, now
+from tests.e2e.client import PATIENCE, Client, now
 from tests.samples import a_claim
 
 OWNER = "e2e-somebody"
@@ -76,7 +76,7 @@ def claim_in_silence(client: Client, schedule_id: str) -> None:
     client.stack.client("dynamodb").put_item(TableName=client.stack.outputs["LedgerTable"], Item=item)
 
 
-def numbered(client: Client, cursor: Cursor, number: int, seconds: float = 20) -> Cursor:
+def numbered(client: Client, cursor: Cursor, number: int, seconds: float = PATIENCE) -> Cursor:
     """The series, once it has come to this occurrence."""
     deadline = time.monotonic() + seconds
     while True:

@@ -6,10 +6,9 @@ import pytest
 
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant
 from delayer_client import Conflict, NotFound, Repeat, Retrying
-from tests.e2e.client import Client, millis, now, until
+from tests.e2e.client import PATIENCE, Client, millis, now, until
 
 SOON: Millis = 3 * SECOND
-PATIENCE = 40  # seconds that events may take, on a machine that is busy
 
 
 def each_minute(due: Millis) -> Repeat:

@@ -41,7 +41,7 @@ def test_each_answer_to_a_halt_at_the_claim_is_true(client: Client) -> None:
         assert claimed == {0, 1}, "some were claimed before, and some were not"
     for one in halted:
         if one.answer["claimedUpTo"]:
-            client.arrivals(one.path, seconds=30)  # nobody has stopped it
+            client.arrivals(one.path)  # nobody has stopped it
     sleep_until(now() + MINUTE + 2 * SECOND)  # past the next time of each
     for one in halted:
         arrived = client.receiver.of(one.path)

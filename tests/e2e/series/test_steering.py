@@ -7,7 +7,7 @@ import pytest
 
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis, format_instant, parse_instant
 from delayer_client import Conflict, Repeat, Series
-from tests.e2e.client import Client, lateness, millis, now
+from tests.e2e.client import PATIENCE, Client, lateness, millis, now
 from tests.e2e.stacks.attaching import Shared
 from tests.e2e.stacks.kinds import EACH_MINUTE, EARLY
 
@@ -63,7 +63,7 @@ def test_one_runs_now_and_times_of_the_past_are_made_up_one_after_the_other(clie
     past = format_instant(now() - 4 * DAY_AHEAD), format_instant(now() - SECOND)
     begun = calls.backfill(made, *past, idempotency_key="fill")
     assert calls.backfill(made, *past, idempotency_key="fill") == begun
-    arrived = client.arrivals("/filled", seconds=60, count=5)
+    arrived = client.arrivals("/filled", count=5)
     times = [json.loads(request.body)["time"] for request in arrived]
     assert times[0] == format_instant(millis(run.time))
     assert times[1:] == sorted(set(times[1:])), "each once, the earliest first"
@@ -74,7 +74,7 @@ def test_one_runs_now_and_times_of_the_past_are_made_up_one_after_the_other(clie
 
 def test_a_series_of_one_minute_fires_each_minute_until_it_is_cancelled(client: Client, main: Shared) -> None:
     """It was created when the stack was started: if nothing else has run before, it takes a minute."""
-    requests = main.arrivals.wait_for(2, EACH_MINUTE, seconds=100)
+    requests = main.arrivals.wait_for(2, EACH_MINUTE, seconds=MINUTE // SECOND + PATIENCE)
     answer = client.delayer_of(EARLY).series.cancel(main.early[EACH_MINUTE]["seriesId"])
     assert answer.claimed_up_to >= 2
     first = parse_instant(main.early[EACH_MINUTE]["next"])

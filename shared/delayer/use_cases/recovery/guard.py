@@ -15,7 +15,16 @@ from typing import Final, Protocol
 
 from attrs import define, field
 
-from delayer.core.recovery.trial import GiveUp, Trial, Try, decide_trial, has_come_back, has_waited, waits_long
+from delayer.core.recovery.trial import (
+    GiveUp,
+    Trial,
+    Try,
+    comes_again_after,
+    decide_trial,
+    has_come_back,
+    has_waited,
+    waits_long,
+)
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import (
@@ -37,9 +46,6 @@ from delayer.use_cases.recovery.finish_trial import finish_trial, read_of_suspec
 
 NOT_HANDLED: Final = "it could not be handled for three days"
 NOTED_EVERY: Final[Millis] = MINUTE  # by each environment: it costs a write
-# Seconds until what was not handled comes again. The visibility timeout is much longer, so that Lambda can try for long
-# to find room for a function: what a function has seen, and gives back, need not wait for it.
-COMES_AGAIN: Final = 30
 
 
 class TrialsOfGuard(TriesBatches, NotesPasses, Protocol):
@@ -97,7 +103,9 @@ class Guard:
 
     def _leave(self, messages: Sequence[ReceivedMessage]) -> list[str]:
         """They come again in a while; their ids."""
-        self._give_back(messages, COMES_AGAIN)
+        waits = {one.message_id: comes_again_after(one.receives) for one in messages}
+        for seconds in sorted(set(waits.values())):
+            self._give_back([one for one in messages if waits[one.message_id] == seconds], seconds)
         now = self.clock.now()
         self.observer.count("NotHandled", sum(waits_long(one.sent_at, one.receives, now) for one in messages))
         return [received.message_id for received in messages]

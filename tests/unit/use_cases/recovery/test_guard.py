@@ -11,7 +11,7 @@ from delayer.core.firing.executing import Done, Made, carried
 from delayer.core.ledger.lifecycle import State
 from delayer.core.recovery.dead_letter import decode
 from delayer.core.recovery.trial import PROOFS, Trial
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.core.schedule.messages import WARM_UP, encode
 from delayer.fakes import MemoryTrials
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
@@ -322,19 +322,37 @@ def test_beside_others_a_suspect_is_not_touched() -> None:
     assert world.guarded_relay([suspect]) == []
 
 
-def test_what_was_seen_and_left_comes_again_in_half_a_minute() -> None:
+WAITS = (1, 2, 4, 8, 16, 30, 30)  # seconds, after the first receive, the second, and so on
+
+
+def test_what_was_seen_and_left_comes_again_soon_and_ever_later() -> None:
     """The visibility timeout is for what Lambda finds no room for."""
     world = World()
     world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
     sent(world, NOW)
+    for seconds in WAITS:
+        assert world.guarded_relay(world.delayer_queue.receive())
+        world.clock.move(seconds * SECOND - 1)
+        assert world.delayer_queue.visible() == 0
+        world.clock.move(1)
+        assert world.delayer_queue.visible() == 1
+
+
+def test_each_of_a_batch_that_was_left_comes_again_after_its_own_receives() -> None:
+    world = World()
+    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
+    sent(world, NOW)
     assert world.guarded_relay(world.delayer_queue.receive())
-    world.clock.move(29_999)
-    assert world.delayer_queue.visible() == 0
-    world.clock.move(1)
-    assert world.delayer_queue.visible() == 1
+    world.clock.move(1 * SECOND)
+    sent(world, NOW + 1)
+    assert len(world.guarded_relay(world.delayer_queue.receive())) == 2
+    world.clock.move(1 * SECOND)
+    assert world.delayer_queue.visible() == 1, "the new one"
+    world.clock.move(1 * SECOND)
+    assert world.delayer_queue.visible() == 2
 
 
-def test_what_raises_comes_again_in_half_a_minute_and_leaves_no_note() -> None:
+def test_what_raises_comes_again_in_the_same_way_and_leaves_no_note() -> None:
     world = World()
 
     def raises(batch: Sequence[ReceivedMessage]) -> list[str]:
@@ -342,10 +360,10 @@ def test_what_raises_comes_again_in_half_a_minute_and_leaves_no_note() -> None:
 
     world.relay = raises  # type: ignore[assignment] # only called
     sent(world, NOW)
-    for _ in range(5):
+    for seconds in WAITS:
         with pytest.raises(KeyError):
             world.guarded_relay(world.delayer_queue.receive())
-        world.clock.move(30_000)
+        world.clock.move(seconds * SECOND)
         assert world.delayer_queue.visible() == 1
     assert world.trials.begun == {}
 
