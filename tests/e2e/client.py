@@ -17,8 +17,8 @@ from local.receiver import ReceivedRequest, Receiver
 from local.stack.running_stack import RunningStack
 from tests.e2e.stacks.kinds import beyond_the_period
 
-# How long something may take while other tests keep the machine busy: longer than a message is invisible whose relay was
-# ended by its timeout. What comes at once keeps no test waiting; how late it is as a rule is asked in test_firing.py.
+# How long something may take while other tests keep the machine busy: longer than a message is invisible if the timeout
+# has ended its relay. What comes at once keeps no test waiting. How late it is as a rule is asked in test_firing.py.
 PATIENCE: Final = 90  # seconds
 LATE: Final = 80 * SECOND
 NOBODY: Final = ""  # whoever does not say who they are

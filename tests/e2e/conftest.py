@@ -12,8 +12,8 @@ import pytest
 
 from local.receiver import Receiver
 from tests.e2e.client import Client
-from tests.e2e.stacks.function_errors import Meanwhile
 from tests.e2e.stacks.attaching import Run, Shared
+from tests.e2e.stacks.function_errors import Meanwhile
 from tests.e2e.stacks.kinds import MAIN, OUTAGES
 
 RUN = pytest.StashKey[Run]()

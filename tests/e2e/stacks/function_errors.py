@@ -1,4 +1,4 @@
-"""What failed in the functions of a stack while a test ran: a red test shows it, where nobody can look at their logs."""
+"""What failed in the functions of a stack while a test ran: shown where nobody can look at their logs."""
 
 from pathlib import Path
 
