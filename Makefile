@@ -70,7 +70,7 @@ endef
 test: $(INSTALLED) $(SITE) ## each promise, end to end, and all that is quick: ten minutes on two cores
 	$(call test_beside_lint,2,-m "not thorough")
 
-test-all: $(INSTALLED) $(SITE) $(ENGINES) ## every check and every test, as .ci/run does it: 25 minutes on two cores
+test-all: $(INSTALLED) $(SITE) $(ENGINES) ## every check and every test, as .ci/run does it: 27 minutes on two cores
 	$(call test_beside_lint,3,)
 
 test-fast: $(INSTALLED) $(SITE) ## the quick tests without the stack: some minutes; those of one feature: less than one (FEATURE=series)
