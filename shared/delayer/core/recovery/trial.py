@@ -20,6 +20,7 @@ WAITS_AT_MOST: Final[Millis] = 3 * DAY  # whatever is wrong with it: SQS deletes
 BLOCKS_AT_MOST: Final[Millis] = 5 * MINUTE  # a record that kills its function holds up its shard no longer
 # Seconds. The visibility timeout is much longer, so that Lambda can try for long to find room for a function.
 COMES_AGAIN_FIRST: Final = 1
+COMES_AGAIN_FACTOR: Final = 4
 COMES_AGAIN_AT_MOST: Final = 30
 LONE_AGE: Final[Millis] = MINUTE  # a record alone in its batch, and older than this, is a suspect
 
@@ -57,13 +58,13 @@ def has_come_back(receives: int) -> bool:
 
 
 def comes_again_after(receives: int) -> int:
-    """Seconds until what a function has seen, and left, is received once more: twice as long each time.
+    """Seconds until what a function has seen, and left, is received once more: each time four times as long.
 
     What is left for a moment, such as what a slow batch had no time for, is little later. In an outage nobody is in a
     hurry, and each receive costs something.
     """
-    doubled = COMES_AGAIN_FIRST << min(max(receives - 1, 0), 10)  # a receive count has no bound
-    return min(doubled, COMES_AGAIN_AT_MOST)
+    longer = COMES_AGAIN_FIRST * COMES_AGAIN_FACTOR ** min(max(receives - 1, 0), 9)  # a receive count has no bound
+    return min(longer, COMES_AGAIN_AT_MOST)
 
 
 def waits_long(sent_at: Millis, receives: int, now: Millis) -> bool:
