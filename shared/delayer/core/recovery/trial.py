@@ -63,8 +63,10 @@ def comes_again_after(receives: int) -> int:
     What is left for a moment, such as what a slow batch had no time for, is little later. In an outage nobody is in a
     hurry, and each receive costs something.
     """
-    longer = COMES_AGAIN_FIRST * COMES_AGAIN_FACTOR ** min(max(receives - 1, 0), 9)  # a receive count has no bound
-    return min(longer, COMES_AGAIN_AT_MOST)
+    seconds = COMES_AGAIN_FIRST
+    for _ in range(1, receives):
+        seconds = min(seconds * COMES_AGAIN_FACTOR, COMES_AGAIN_AT_MOST)
+    return seconds
 
 
 def waits_long(sent_at: Millis, receives: int, now: Millis) -> bool:
