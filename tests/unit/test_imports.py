@@ -73,6 +73,7 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/signing": {"core/schedule", "core/actions", "core/signing", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"core/series", "core/signing"}
+    | {"core/actions"}  # what CloudFormation asks
     | {"use_cases", "use_cases/signing"},
     "use_cases/flow": {"core/schedule", "core/flow", "core/limits", "core/firing", "core/actions", "ports"},
     "use_cases/limits": {"core/schedule", "core/flow", "core/limits", "core/firing", "ports", "use_cases/flow"},
