@@ -33,6 +33,10 @@ class ReceivedMessage:
     receipt: str = ""  # with which it is deleted or given back
 
 
+class NotBegun(str):
+    """The id of a message with which nothing was done at all, for want of time: it may come again at once."""
+
+
 class SendsMessages(Protocol):
     """Part of Queue."""
 

@@ -15,7 +15,7 @@ OWNER = "limited"
 
 
 @pytest.mark.thorough
-def test_no_second_has_more_than_the_limit_and_nothing_is_lost(client: Client) -> None:
+def test_none_is_attempted_before_its_turn_and_nothing_is_lost(client: Client) -> None:
     """It takes a quarter of a minute: sixty and their retries, ten a second."""
     host = client.receiver.url.removeprefix("http://")
     said = flow(client, "limit", "--owner", OWNER, "--target", host, "--rate", "10/s", "--by", "eve")

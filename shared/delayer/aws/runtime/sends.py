@@ -12,7 +12,8 @@ from typing import Any, Final
 from attrs import define, field
 from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError
 
-SENDS: Final = ("SendMessage", "SendMessageBatch")  # of SQS
+# Of SQS. A message that is given back twice would be visible while another function has it: the second time is late.
+SENDS: Final = ("SendMessage", "SendMessageBatch", "ChangeMessageVisibilityBatch")
 NO_CONNECTION: Final = (EndpointConnectionError, ConnectTimeoutError)
 THROTTLED: Final = frozenset({"RequestThrottled", "Throttling", "ThrottlingException"})  # said with a 5xx, too
 IDLE: Final = 10  # seconds that a connection may be unused; AWS closes it after a time that it does not name

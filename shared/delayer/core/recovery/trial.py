@@ -18,10 +18,6 @@ NOTED_FROM: Final = 2  # receives of a message from which on its runs are noted:
 PROOFS: Final = 5  # runs in a row that died of it while others passed, until it is a killer
 WAITS_AT_MOST: Final[Millis] = 3 * DAY  # whatever is wrong with it: SQS deletes it after 14 days
 BLOCKS_AT_MOST: Final[Millis] = 5 * MINUTE  # a record that kills its function holds up its shard no longer
-# Seconds. The visibility timeout is much longer, so that Lambda can try for long to find room for a function.
-COMES_AGAIN_FIRST: Final = 1
-COMES_AGAIN_FACTOR: Final = 4
-COMES_AGAIN_AT_MOST: Final = 30
 LONE_AGE: Final[Millis] = MINUTE  # a record alone in its batch, and older than this, is a suspect
 
 
@@ -55,18 +51,6 @@ class GiveUp:
 def has_come_back(receives: int) -> bool:
     """Whether a run with it is to be noted. It says nothing of the message: perhaps no function has seen it yet."""
     return receives >= NOTED_FROM
-
-
-def comes_again_after(receives: int) -> int:
-    """Seconds until what a function has seen, and left, is received once more: each time four times as long.
-
-    What is left for a moment, such as what a slow batch had no time for, is little later. In an outage nobody is in a
-    hurry, and each receive costs something.
-    """
-    seconds = COMES_AGAIN_FIRST
-    for _ in range(1, receives):
-        seconds = min(seconds * COMES_AGAIN_FACTOR, COMES_AGAIN_AT_MOST)
-    return seconds
 
 
 def waits_long(sent_at: Millis, receives: int, now: Millis) -> bool:

@@ -19,7 +19,7 @@ from delayer.core.schedule.messages import WARM_UP, DelayerMessage, ExecutorMess
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import WritesLedger
 from delayer.ports.observer import Observer
-from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
+from delayer.ports.queue import NotBegun, Outgoing, ReceivedMessage, SendsMessages
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.compare_and_set import settle_all
 from delayer.use_cases.flow.gate import Gate
@@ -261,7 +261,7 @@ class Relay(HandOver):
         while waiting:
             if self.clock.now() > give_back:
                 # If its timeout ended this function now, it would leave claims that nobody has handed over.
-                return failed + [one.received.message_id for one in waiting.values()]
+                return failed + [NotBegun(one.received.message_id) for one in waiting.values()]
             group = relaying.next_group([one.message for one in waiting.values()], self.lead)
             self.clock.sleep_until(group.at)
             ready = [waiting.pop(id(message)) for message in group.messages]

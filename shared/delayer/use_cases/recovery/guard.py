@@ -15,16 +15,7 @@ from typing import Final, Protocol
 
 from attrs import define, field
 
-from delayer.core.recovery.trial import (
-    GiveUp,
-    Trial,
-    Try,
-    comes_again_after,
-    decide_trial,
-    has_come_back,
-    has_waited,
-    waits_long,
-)
+from delayer.core.recovery.trial import GiveUp, Trial, Try, decide_trial, has_come_back, has_waited, waits_long
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import (
@@ -38,7 +29,7 @@ from delayer.core.schedule.messages import (
 )
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
-from delayer.ports.queue import GivesBack, ReceivedMessage
+from delayer.ports.queue import GivesBack, NotBegun, ReceivedMessage
 from delayer.ports.trials import NotesPasses, TriesBatches
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, undeliverable
@@ -46,6 +37,10 @@ from delayer.use_cases.recovery.finish_trial import finish_trial, read_of_suspec
 
 NOT_HANDLED: Final = "it could not be handled for three days"
 NOTED_EVERY: Final[Millis] = MINUTE  # by each environment: it costs a write
+# Seconds until what was not handled comes again. The visibility timeout is much longer, so that Lambda can try for long
+# to find room for a function: what a function has seen, and gives back, need not wait for it. It is long enough for
+# what the run may have sent, or claimed, without hearing of it, to come first. What was not begun comes at once.
+COMES_AGAIN: Final = 30
 
 
 class TrialsOfGuard(TriesBatches, NotesPasses, Protocol):
@@ -95,17 +90,16 @@ class Guard:
     def _handled(self, batch: Sequence[ReceivedMessage], waiting: Sequence[ReceivedMessage]) -> list[str]:
         """What is left of these, and those that wait meanwhile."""
         try:
-            left = self._left_of(batch) if batch else []
+            left, not_begun = self._left_of(batch) if batch else ([], [])
         except Exception:
             self._leave([*batch, *waiting])
             raise
-        return self._leave([*left, *waiting])
+        self._give_back(not_begun, 0)
+        return [one.message_id for one in not_begun] + self._leave([*left, *waiting])
 
     def _leave(self, messages: Sequence[ReceivedMessage]) -> list[str]:
         """They come again in a while; their ids."""
-        waits = {one.message_id: comes_again_after(one.receives) for one in messages}
-        for seconds in sorted(set(waits.values())):
-            self._give_back([one for one in messages if waits[one.message_id] == seconds], seconds)
+        self._give_back(messages, COMES_AGAIN)
         now = self.clock.now()
         self.observer.count("NotHandled", sum(waits_long(one.sent_at, one.receives, now) for one in messages))
         return [received.message_id for received in messages]
@@ -134,8 +128,11 @@ class Guard:
             self.is_trying = False
         return [received.message_id for received in others] + self._leave([] if is_done else [suspect])
 
-    def _left_of(self, batch: Sequence[ReceivedMessage]) -> Sequence[ReceivedMessage]:
-        """What is to come again. What has come back waits until its run can be noted; the others need no note."""
+    def _left_of(self, batch: Sequence[ReceivedMessage]) -> tuple[list[ReceivedMessage], list[ReceivedMessage]]:
+        """What is to come again in a while, and what at once.
+
+        What has come back waits until its run can be noted; the others need no note.
+        """
         again = [received for received in batch if has_come_back(received.receives)]
         keys, began = _keys_of(again), self.clock.now()
         if again:
@@ -145,7 +142,8 @@ class Guard:
                 self.observer.warn("what has come back waits", error=str(error))
                 self._finish(keys, began, comes_again=True)
                 others = [received for received in batch if received not in again]
-                return [*again, *(self._left_of(others) if others else ())]
+                left, not_begun = self._left_of(others) if others else ([], [])
+                return [*again, *left], not_begun
         try:
             failed = self.handle(batch)
         except Exception:  # the function is alive: this was no death
@@ -158,7 +156,9 @@ class Guard:
             self._finish(keys, began, comes_again=bool(left))
         if len(left) < len(batch):
             self._passed()
-        return left
+        at_once = {one for one in failed if isinstance(one, NotBegun)}
+        not_begun = [received for received in left if received.message_id in at_once]
+        return [received for received in left if received not in not_begun], not_begun
 
     def gives_up(self, received: ReceivedMessage, began: Millis) -> bool:
         """Whether it has waited for so long that SQS might delete it, and is stored."""

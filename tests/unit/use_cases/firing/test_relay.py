@@ -13,7 +13,7 @@ from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, ExecutorMessage, decode, encode
 from delayer.fakes import MemoryQueue
-from delayer.ports.queue import Outgoing, ReceivedMessage
+from delayer.ports.queue import NotBegun, Outgoing, ReceivedMessage
 from tests.samples import NOW, a_claim, a_delayer_message, an_id
 from tests.transitions import take_out
 from tests.world import LEAD, LEASE, World
@@ -206,7 +206,9 @@ def test_what_there_is_no_time_for_is_given_back_unclaimed() -> None:
     world.http_queue = Slow(clock=world.clock)
     world.build()
     messages = delivered(a_delayer_message(NOW), a_delayer_message(NOW + 2 * SECOND))
-    assert world.relay(messages) == ["m1"]
+    [left] = world.relay(messages)
+    assert left == NotBegun("m1")
+    assert isinstance(left, NotBegun)
     assert world.http_queue.sent == 1
     assert world.ledger.read(an_id(NOW + 2 * SECOND)) is None
 

@@ -132,7 +132,7 @@ def test_an_outage_during_a_long_delay_uses_up_nothing() -> None:
     world.execute = evolve(world.execute, queue=type("Q", (), {"send": staticmethod(no_answer)})())
     world.run_until(START + 80 * MINUTE)
     world.execute = evolve(world.execute, queue=world.http_queue)
-    assert 3 < len(lost) < 300, "each is a copy, and no copy begets more than a few in a quarter of an hour"
+    assert 3 < len(lost) < 200
     world.run_until(START + DAY)
     assert len(world.reached(schedule)) == 2
     assert the_row(world, schedule).state is State.EXECUTED
