@@ -94,15 +94,15 @@ class Guard:
         except Exception:
             self._leave([*batch, *waiting])
             raise
-        self._give_back(not_begun, 0)
-        return [one.message_id for one in not_begun] + self._leave([*left, *waiting])
+        return self._leave([*left, *waiting], not_begun)
 
-    def _leave(self, messages: Sequence[ReceivedMessage]) -> list[str]:
-        """They come again in a while; their ids."""
+    def _leave(self, messages: Sequence[ReceivedMessage], not_begun: Sequence[ReceivedMessage] = ()) -> list[str]:
+        """They come again in a while, and at once what was not begun; the ids of all."""
+        self._give_back(not_begun, 0)
         self._give_back(messages, COMES_AGAIN)
-        now = self.clock.now()
-        self.observer.count("NotHandled", sum(waits_long(one.sent_at, one.receives, now) for one in messages))
-        return [received.message_id for received in messages]
+        left, now = [*messages, *not_begun], self.clock.now()
+        self.observer.count("NotHandled", sum(waits_long(one.sent_at, one.receives, now) for one in left))
+        return [received.message_id for received in left]
 
     def _give_back(self, messages: Sequence[ReceivedMessage], seconds: int) -> None:
         known = [received for received in messages if received.receipt]

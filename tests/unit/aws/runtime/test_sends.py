@@ -16,7 +16,7 @@ from delayer.aws.runtime import clients, sends, target_clients
 from delayer.aws.runtime.clients import CONFIG, client, kept_client
 from delayer.aws.runtime.deadline import DEADLINE
 from delayer.aws.runtime.target_clients import kept_target_client, target_client
-from delayer.ports.queue import Outgoing
+from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from tests.deadlines.endpoints import Port
 
@@ -186,6 +186,14 @@ def test_the_message_of_the_action_is_sent_once(queue_at: Callable[[str], SqsQue
     with Scripted([CLOSED, answer(200, MessageId="m", MD5OfMessageBody="x")]) as sqs:
         with pytest.raises((BotoCoreError, ClientError)):
             queue_at(sqs.url).sqs.send_message(QueueUrl=f"{sqs.url}/123456789012/q", MessageBody="x")
+        assert sqs.requests == 1
+
+
+def test_a_message_is_given_back_once(queue_at: Callable[[str], SqsQueue]) -> None:
+    """The second time would come late, and show it while another function has it."""
+    received = ReceivedMessage(message_id="m", body="x", receipt="r")
+    with Scripted([CLOSED, answer(200, Successful=[{"Id": "0"}])]) as sqs:
+        queue_at(sqs.url).give_back([received])
         assert sqs.requests == 1
 
 

@@ -474,6 +474,19 @@ def test_what_waits_for_half_an_hour_is_counted_so_that_an_alarm_rings() -> None
     assert world.observer.counts["NotHandled"] == 1
 
 
+def test_what_is_never_begun_for_half_an_hour_is_counted_too() -> None:
+    """It comes again and again at once, and nobody would hear of it."""
+    world = World()
+    world.relay = lambda batch: [NotBegun(one.message_id) for one in batch]  # type: ignore[assignment] # only called
+    sent(world, NOW)
+    for _ in range(61):
+        world.guarded_relay(world.delayer_queue.receive())
+        assert world.observer.counts["NotHandled"] == 0
+        world.clock.move(30_000)
+    world.guarded_relay(world.delayer_queue.receive())
+    assert world.observer.counts["NotHandled"] == 1
+
+
 def test_what_raises_for_half_an_hour_is_counted_too() -> None:
     """The function is alive, and has nothing else to tell it by."""
     world = World()
