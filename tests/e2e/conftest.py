@@ -11,6 +11,7 @@ from contextlib import closing
 import pytest
 
 from local.receiver import Receiver
+from local.stack.running_stack import RunningStack
 from tests.e2e.client import Client
 from tests.e2e.stacks.attaching import Run, Shared
 from tests.e2e.stacks.function_errors import Meanwhile
@@ -31,9 +32,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """A test that fails shows what failed in the functions of the stacks that it uses."""
-    used = [given.stack for given in getattr(item, "funcargs", {}).values() if isinstance(given, Shared)]
-    meanwhile = [Meanwhile(stack.folder / "logs") for stack in used]
+    """A test that fails shows what failed in the functions of the stacks that it is given."""
+    given = getattr(item, "funcargs", {}).values()
+    stacks = [one.stack for one in given if isinstance(one, Shared)] + [
+        one for one in given if isinstance(one, RunningStack)
+    ]
+    meanwhile = [Meanwhile(stack.folder / "logs") for stack in stacks]
     try:
         return (yield)
     except BaseException:

@@ -1,5 +1,6 @@
 """Functions that call AWS over TLS, as they do there (ADR 0169)."""
 
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
@@ -12,12 +13,16 @@ from tests.e2e.client import Client, now
 pytestmark = pytest.mark.thorough
 
 
-def test_a_schedule_fires_over_tls(receiver: Receiver) -> None:
+@pytest.fixture
+def stack() -> Iterator[EmulatedStack]:
+    """One of its own."""
+    with EmulatedStack(parameters={"DelayerPeriod": "60"}, metering=True, starts_functions=False, tls=True) as stack:
+        yield stack
+
+
+def test_a_schedule_fires_over_tls(stack: EmulatedStack, receiver: Receiver) -> None:
     """It takes seconds: a stack of its own, and what is due in one."""
-    with (
-        EmulatedStack(parameters={"DelayerPeriod": "60"}, metering=True, starts_functions=False, tls=True) as stack,
-        closing(Client(stack, receiver)) as client,
-    ):
+    with closing(Client(stack, receiver)) as client:
         client.schedule("/over-tls", now() + SECOND, {"a": 1})
         assert client.arrivals("/over-tls")
         log = (stack.folder / "emulator.log").read_text()
