@@ -121,6 +121,10 @@ class Stream:
         """It is not started yet."""
         return StreamMapping(self.poller, self.mapped, ("0", "r"))
 
+    def unmap(self) -> None:
+        """Its threads end, which would otherwise outlive the test."""
+        self.mapped = self.mapped | {"UUID": "another"}
+
     def execute(self, _function: Any, event: Any) -> dict[str, Any]:
         self.may_handle.wait(10)
         self.handled += [record["dynamodb"]["SequenceNumber"] for record in event["Records"]]
@@ -144,6 +148,7 @@ def test_what_a_stream_has_left_is_what_no_function_has_handled() -> None:
     stream.may_handle.set()
     until(lambda: mapping.left() == [])
     assert stream.handled == ["1", "3"]
+    stream.unmap()
 
 
 def test_records_that_an_earlier_run_has_left_are_handled_first_and_by_their_function_alone() -> None:
@@ -155,6 +160,7 @@ def test_records_that_an_earlier_run_has_left_are_handled_first_and_by_their_fun
     until(lambda: len(stream.handled) == 2)
     assert stream.handled == ["5", "7"]
     assert stream.poller.carried == {("t", "delayer-other"): [change(6)]}
+    stream.unmap()
 
 
 def until(is_so: Callable[[], bool]) -> None:
