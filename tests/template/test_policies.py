@@ -40,16 +40,16 @@ Permission = tuple[str, str]  # the name of a resource, an IAM action
 VALUES: Final = "AWS::StackName/connections"  # those of connections, in Secrets Manager
 ADAPTERS: Final = {adapter.__name__ for adapter in PORTS}
 OF_CONTROL_ROWS: Final = {
-    "DynamoActions",
-    "DynamoBlocks",
-    "DynamoControl",
-    "DynamoLines",
-    "DynamoOwnerClaim",
-    "DynamoOwnerPolicies",
-    "DynamoSeats",
-    "DynamoSeriesProgress",
-    "DynamoSigningRows",
-    "DynamoTrials",
+    "StoredActions",
+    "StoredBlocks",
+    "StoredControl",
+    "StoredLines",
+    "StoredOwnerClaim",
+    "StoredOwnerPolicies",
+    "StoredSeats",
+    "StoredSeriesProgress",
+    "StoredSigningRows",
+    "StoredTrials",
 }
 LOCAL: Final = {
     "Condition",
@@ -490,17 +490,17 @@ def test_what_the_code_declares_is_seen() -> None:
             for resource in port.resources.values()
         }
 
-    assert held("sweep-bucket-enqueuer", "DynamoScheduleTable") == {
+    assert held("sweep-bucket-enqueuer", "StoredScheduleTable") == {
         ("SweepBuckets", ("delete", "page"), "SchedulesTable")
     }
-    assert held("executor-http-request", "DynamoLedger") == {("DeadLetters", ("read", "write"), "LedgerTable")}
-    assert held("executor-http-request", "DynamoLedgerInBatches") == {
+    assert held("executor-http-request", "StoredLedger") == {("DeadLetters", ("read", "write"), "LedgerTable")}
+    assert held("executor-http-request", "StoredLedgerInBatches") == {
         ("LedgerTogether", ("read_each", "write"), "LedgerTable")
     }
     assert held("delayer-relay", "SqsQueue") >= {
         ("Relay", ("send",), "DelayerQueue"),
     }
-    assert {methods for _, methods, _ in held("api-schedule-post", "DynamoRegistry")} == {
+    assert {methods for _, methods, _ in held("api-schedule-post", "StoredRegistry")} == {
         ("create", "named", "requested")
     }
     assert cold_start("api-default").ports == ()

@@ -17,9 +17,10 @@ import boto3
 from attrs import define, evolve, field
 from moto import mock_aws
 
-from delayer.aws.dynamodb.journal import DynamoJournal
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.schedule.instants import Millis
 from delayer.fakes import InOrder, Tokens
+from delayer.repositories.journal.journal import StoredJournal
 from delayer.targets.http_request import HttpTarget
 from delayer_client.testing.functions import HandlerObserver, loaded
 from tests.unit.targets.server import Handler, Server, status
@@ -56,7 +57,7 @@ class JourneyStack(World):
             self.settings, lead=LEAD, event_source="urn:delayer:123456789012:eu-west-1:delayer", has_canary=False
         )
         dynamodb = boto3.client("dynamodb", region_name="eu-west-1")
-        self.journal = DynamoJournal(dynamodb=dynamodb, table=JOURNAL, parallel=InOrder())  # type: ignore[assignment]
+        self.journal = StoredJournal(store=DynamoStore(dynamodb), table=JOURNAL, parallel=InOrder())  # type: ignore[assignment]
 
     def some_bytes(self, number: int) -> bytes:
         return hashlib.sha256(b"randomness %d" % number).digest()[:number]

@@ -9,10 +9,12 @@ from typing import Any
 
 from attrs import define, field
 
-from delayer.aws.dynamodb import ledger, schedule_table
-from delayer.core.ledger.row import LedgerRow
+from delayer.aws.store.attributes import to_attributes
+from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis, parse_instant
 from delayer.core.schedule.schedule import Schedule
+from delayer.repositories.ledger.ledger import put_change
+from delayer.repositories.schedules import schedule_table
 from tests.docs.journey.artefacts import Json, pretty, queue_event, request_text, stream_record, the_message
 from tests.docs.journey.stack import JOURNAL, JourneyStack
 from tests.samples import GOLDEN, OWNER
@@ -35,6 +37,11 @@ BODY = """\
   "payload": {"order": 17}
 }"""
 CALLER = {"requestContext": {"authorizer": {"iam": {"userArn": OWNER}}, "http": {"sourceIp": "203.0.113.7"}}}
+
+
+def stored(row: LedgerRow) -> dict[str, Any]:
+    """A row as DynamoDB stores it."""
+    return to_attributes(put_change("", LedgerChange(row=row)).item)
 
 
 @define
@@ -104,7 +111,7 @@ class Story:
 
     def relay(self) -> None:
         [(_, claim)] = self.handled("delayer-relay", "delayer-queue", self.stack.delayer_queue, RELAYED)
-        self.keep("claimed.json", ledger.to_item(claim))
+        self.keep("claimed.json", stored(claim))
         self.note_change(3, None, claim)
         message = the_message(self.stack.http_queue)
         self.keep("executor-message.json", sent(message, claim.at))
@@ -114,7 +121,7 @@ class Story:
         [(method, path, headers, body)] = self.stack.target_server.requests
         shown = {spelled(name): value for name, value in headers.items()}
         self.files["request.http"] = request_text(method, f"{path} HTTP/1.1", shown, body.decode())
-        self.keep("executed.json", ledger.to_item(after))
+        self.keep("executed.json", stored(after))
         self.note_change(4, before, after)
 
     def announce(self) -> None:
@@ -129,7 +136,7 @@ class Story:
         for announced in self.stack.topic.published:
             if "retold" not in dict(announced.attributes):
                 self.run("lifecycle-journal", queue_event("journal", "1", announced.text, JOURNALED))
-        items = self.stack.journal.dynamodb.scan(TableName=JOURNAL)["Items"]  # type: ignore[attr-defined]
+        items = self.stack.journal.store.dynamodb.scan(TableName=JOURNAL)["Items"]  # type: ignore[attr-defined]
         for item in items:
             self.keep(f"journal-{item['list']['S'].partition('#')[0].rstrip('01234567')}.json", item)
 
@@ -147,7 +154,7 @@ class Story:
         return schedule
 
     def item(self) -> Json:
-        return dict(schedule_table.to_item(self.schedule()))
+        return to_attributes(schedule_table.to_item(self.schedule()))
 
     def note(self, name: str, record: Json) -> None:
         self.keep(name, record)
@@ -155,9 +162,9 @@ class Story:
 
     def note_change(self, number: int, old: LedgerRow | None, new: LedgerRow) -> None:
         """What the stream of the ledger says of a change."""
-        before = dict(ledger.to_item(old)) if old else None
+        before = stored(old) if old else None
         keys = {"scheduleId": {"S": new.schedule_id}}
-        self.records.append(stream_record("LedgerTable", number, new.at, keys, before, dict(ledger.to_item(new))))
+        self.records.append(stream_record("LedgerTable", number, new.at, keys, before, stored(new)))
 
     def handled(self, function: str, name: str, queue: Any, at: Millis) -> list[tuple[LedgerRow | None, LedgerRow]]:
         """The changes of the ledger that a function makes with the only message of its queue."""

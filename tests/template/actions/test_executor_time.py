@@ -5,9 +5,9 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.aws.dynamodb.batches.ledger import IN_TIME
 from delayer.aws.runtime.clients import CONFIG
 from delayer.aws.runtime.deadline import MARGIN, MOST_MARGIN
+from delayer.aws.store.each import IN_TIME
 from delayer.core.actions.message import LONGEST_ATTEMPT
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.firing.relaying import MAX_HOLD
