@@ -41,32 +41,6 @@ from tests.contract.recorder import CLIENTS, Calls
 from tests.samples import NOW, a_schedule, an_id
 
 MODULES = [one.name for one in pkgutil.walk_packages(delayer.__path__, "delayer.")]
-LEFT = {
-    "MemoryActions",
-    "MemoryBlocks",
-    "MemoryConnections",
-    "MemoryControl",
-    "MemoryJobs",
-    "MemoryJournal",
-    "MemoryLedger",
-    "MemoryLines",
-    "MemoryLiveCount",
-    "MemoryOwnerClaim",
-    "MemoryOwnerPolicies",
-    "MemoryRateLimit",
-    "MemoryRecords",
-    "MemoryRegistry",
-    "MemoryScheduleTable",
-    "MemorySeats",
-    "MemorySeries",
-    "MemorySeriesProgress",
-    "MemorySeriesUpkeep",
-    "MemorySigningRows",
-    "MemoryStream",
-    "MemoryTokens",
-    "MemoryTrials",
-    "MemoryWaitingTable",
-}
 ENGINE = {DynamoStore, Each}  # what stands below the repositories has no port of a use case
 
 
@@ -87,23 +61,21 @@ def test_each_adapter_and_each_repository_has_its_port() -> None:
     assert adapters | repositories == set(PORTS)
 
 
-def test_no_table_has_an_adapter_of_its_own() -> None:
+def test_no_table_has_a_fake_or_an_adapter_of_its_own() -> None:
     """Persistence is written once (ADR 0170): on the store, whose engines alone know what is below."""
-    assert classes_that_hold({"dynamodb"}) == ENGINE
-
-
-def test_the_fakes_of_tables_that_are_left() -> None:
-    """Until the tests stand on SQLite in memory; there are to be no more of them, and one day none."""
-    modules = [module for module in MODULES if module.startswith("delayer.fakes.")]
-    of_rows = ("connections.connections", "flow.", "lanes.", "owners.", "series.", "signing.", "tables.")
-    rows = [one for one in modules if one.removeprefix("delayer.fakes.").startswith(of_rows)]
-    found = {
-        name
-        for module in rows
-        for name, one in vars(importlib.import_module(module)).items()
-        if isinstance(one, type) and one.__module__ == module and name.startswith("Memory")
+    ports = {
+        port for adapter, port in PORTS.items() if adapter in classes_that_hold({"store"}, "delayer.repositories.")
     }
-    assert found == LEFT
+    methods = [set(get_protocol_members(port)) for port in ports]
+    others = [
+        one
+        for module in MODULES
+        if module.startswith(("delayer.fakes.", "delayer.aws."))
+        for one in vars(importlib.import_module(module)).values()
+        if isinstance(one, type) and has(one) and one.__module__ == module and one not in ENGINE
+    ]
+    assert [one for one in others if any(all(hasattr(one, name) for name in each) for each in methods)] == []
+    assert {one for one in classes_that_hold({"dynamodb"}) if one.__module__.startswith("delayer.")} == ENGINE
 
 
 def test_each_method_of_a_port_is_declared_and_nothing_else_is() -> None:

@@ -14,7 +14,8 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended
 from delayer.core.recovery.dead_letter import DeadLetter, Prefix
 from delayer.core.recovery.waiting import PREFIXES, WAITING
-from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryLedger, MemoryObserver
+from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryObserver
+from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
 from delayer.use_cases.recovery.dead_letter import DeadLetters, undeliverable
 from tests.cfn import (
     ROOT,
@@ -30,8 +31,10 @@ from tests.cfn import (
 )
 from tests.contract.aws_calls import CALLS, PORTS, ROWS
 from tests.functions.cold_start import Port, cold_start
+from tests.looking import put_row
 from tests.running.of_each import of_each
 from tests.samples import NOW, a_claim, an_executor_message
+from tests.tables import on_sqlite
 from tests.template.added import LOOPS, SHIPPED, faults, is_added, own_resources, stanza
 from tests.template.added import compared as statements
 
@@ -414,7 +417,7 @@ class NotingStore(MemoryDeadLetterStore):
 
 @of_each(PLACES)
 def test_the_places_are_those_that_the_code_uses(method: str) -> None:
-    store, ledger, message = NotingStore(), MemoryLedger(), an_executor_message()
+    store, ledger, message = NotingStore(), on_sqlite(StoredLedgerInBatches), an_executor_message()
     letters = DeadLetters(
         clock=ManualClock(NOW), ledger=ledger, store=store, observer=MemoryObserver(), source="delayer-relay"
     )
@@ -422,7 +425,7 @@ def test_the_places_are_those_that_the_code_uses(method: str) -> None:
     match method:
         case "take":
             letters.take(copy)
-            ledger.store(ended(a_claim(), State.EXECUTED, NOW))
+            put_row(ledger, ended(a_claim(), State.EXECUTED, NOW))
             letters.take(evolve(copy, body="another"))  # is not needed any more
         case "store_failed":
             letters.store_failed(message, "reason")

@@ -154,36 +154,10 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/api",
         "use_cases/series",
     },
-    "fakes/connections": {"core/schedule", "core/connections", "ports"},
+    "fakes/connections": set(),
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
-    "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
-    "fakes/tables": {
-        "core/schedule",
-        "core/ledger",
-        "core/recovery",
-        "core/jobs",
-        "core/history",
-        "core/actions",
-        "core/series",
-        "ports",
-        "fakes/connections",
-    },
-    "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
-    "fakes/flow": {"core/schedule", "core/flow", "core/limits", "ports"},
-    "fakes/owners": {"core/owners", "ports"},
-    "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
-    "fakes/signing": {"core/signing"},
-    "fakes": {
-        "fakes/connections",
-        "fakes/flow",
-        "fakes/owners",
-        "fakes/lanes",
-        "fakes/messaging",
-        "fakes/runtime",
-        "fakes/series",
-        "fakes/signing",
-        "fakes/tables",
-    },
+    "fakes/runtime": {"core/schedule", "core/firing", "ports", "store"},
+    "fakes": {"fakes/connections", "fakes/messaging", "fakes/runtime"},
     "sqlite": {"ports", "store"},
     "aws/start": set(),
     "aws/runtime": {"core/schedule", "ports", "aws/start"},
@@ -197,7 +171,7 @@ ROOMS: dict[str, set[str]] = {
     | {"core/masking", "core/owners", "core/series", "core/signing", "core/firing", "core/flow", "core/connections"}
     | {"aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
-    | {"aws/runtime", "aws/store", "core/series", "core/timing"}
+    | {"aws/runtime", "aws/store", "core/series", "core/timing", "repositories"}
     | {
         "repositories/connections",
         "repositories/control",
@@ -230,7 +204,17 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/signing",
     },
     "wiring/in_memory": {"core/schedule", "core/actions", "core/api", "core/signing", "core/timing", "ports", "fakes"}
-    | {"use_cases/actions", "use_cases/flow", "use_cases/limits", "use_cases/owners"},
+    | {"use_cases/actions", "use_cases/flow", "use_cases/limits", "use_cases/owners", "sqlite", "repositories"}
+    | {
+        "repositories/connections",
+        "repositories/control",
+        "repositories/flow",
+        "repositories/journal",
+        "repositories/ledger",
+        "repositories/registry",
+        "repositories/schedules",
+        "repositories/series",
+    },
     "extension": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
     | {"aws/runtime", "wiring", "core/timing"},
     "extension/harness": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/api", "ports"}
@@ -390,9 +374,6 @@ def test_the_fakes_stay_out_of_the_lambdas() -> None:
     """They are for tests, those of others included."""
     users = [room for room, others in ROOMS.items() if any(one.startswith("fakes") for one in others)]
     assert users == [
-        "fakes/tables",
-        "fakes/series",
-        "fakes/lanes",
         "fakes",
         "wiring/in_memory",
         "extension/harness",

@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from delayer.core.flow.block import Block
 from delayer.core.flow.gate import Probe, decide_gate
-from delayer.fakes import MemoryBlocks
+from delayer.repositories.flow.blocks import StoredBlocks
 from tests.model.circuit.search import search
 from tests.model.circuit.state import Budget, World
 from tests.model.circuit.steps import REAL, Rules
@@ -28,7 +28,7 @@ class Guard:
         return search(self.possible, self.without)
 
 
-class Unconditional(MemoryBlocks):
+class Unconditional(StoredBlocks):
     """Whoever writes last is right."""
 
     def change(self, block: Block, over: Block | None = None) -> bool:
@@ -36,7 +36,7 @@ class Unconditional(MemoryBlocks):
         return True
 
 
-class ByRevisionAlone(MemoryBlocks):
+class ByRevisionAlone(StoredBlocks):
     """A row that was removed and written anew looks like the old one."""
 
     def change(self, block: Block, over: Block | None = None) -> bool:

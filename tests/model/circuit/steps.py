@@ -7,7 +7,7 @@ from attrs import frozen
 from delayer.core.flow.block import Block, opened, opened_again, probing
 from delayer.core.flow.comeback import coming_back, faster, slower
 from delayer.core.flow.gate import Probe, decide_gate
-from delayer.fakes import MemoryBlocks
+from delayer.repositories.flow.blocks import StoredBlocks
 from tests.model.circuit.state import ENOUGH, NONCES, PARTY, STEP, Environment, World, later, plain, renumbered
 from tests.model.state import evolve
 
@@ -20,7 +20,7 @@ class Rules:
     """What the functions go by. The row is written by the fake, which the contract tests compare with the adapter."""
 
     gate: Callable[..., object] = decide_gate
-    blocks: type[MemoryBlocks] = MemoryBlocks
+    blocks: type[StoredBlocks] = StoredBlocks
     waits_if_lost: bool = True  # whoever does not know whether it probes does not
     success_closes: bool = True  # or rather begins the comeback that does
     comes_back: bool = True  # at a pace; else the row is gone after the probe

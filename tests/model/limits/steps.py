@@ -8,7 +8,7 @@ from delayer.core.limits.line import MICROS, Want
 from delayer.core.limits.turn import TOLERANCE, held, is_in_time
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import Slot
-from delayer.fakes import MemoryLines
+from delayer.repositories.flow.lines import StoredLines
 from delayer.use_cases.limits.booking import Booking
 from tests.model.limits.state import EVERY, NOW, Copy, World, later
 from tests.model.state import evolve
@@ -21,7 +21,7 @@ BATCH = 2
 class Rules:
     """What the functions go by. The row is written by the fake, which the contract tests compare with the adapter."""
 
-    lines: type[MemoryLines] = MemoryLines
+    lines: type[StoredLines] = StoredLines
     held: Callable[..., Sequence[Slot]] = held
     in_time: Callable[..., bool] = is_in_time
     latest: Callable[[Copy], Millis] = lambda copy: NOW + copy.left

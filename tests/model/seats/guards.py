@@ -9,8 +9,8 @@ from delayer.core.flow.block import Block
 from delayer.core.flow.party import Party
 from delayer.core.limits.line import line_of
 from delayer.core.limits.seats import Hold, Row, Taking, is_usable
-from delayer.fakes import MemorySeats
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.seats import StoredSeats
 from delayer.use_cases.limits.seats import Held, Seats
 from tests.model.search import Found
 from tests.model.seats.search import search
@@ -32,14 +32,14 @@ class Guard:
         return search(self.possible, self.without)
 
 
-class WithoutEnd(MemorySeats):
+class WithoutEnd(StoredSeats):
     """Takes whether there is room or not."""
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:
         return super().take_seats(seats, evolve(taking, most=10**6))
 
 
-class OnTrust(MemorySeats):
+class OnTrust(StoredSeats):
     """Whoever gives back is believed to have it."""
 
     def return_seats(self, seats: str, holds: Sequence[Hold]) -> Row | None:
@@ -49,7 +49,7 @@ class OnTrust(MemorySeats):
         return None
 
 
-class Keeps(MemorySeats):
+class Keeps(StoredSeats):
     """Says nothing about who has them: what is over is never found."""
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:
@@ -81,7 +81,7 @@ class GoesOnIfLost(Seats):
         self.unknown.clear()
 
 
-class EarlyEnd(MemorySeats):
+class EarlyEnd(StoredSeats):
     """Takes away from others what is not over yet."""
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:

@@ -7,8 +7,9 @@ from attrs import frozen
 from delayer.core.flow.block import Block
 from delayer.core.limits.line import line_of
 from delayer.core.limits.seats import Hold, Row, Taking, seats_of
-from delayer.fakes import ManualClock, MemoryObserver, MemorySeats
+from delayer.fakes import ManualClock, MemoryObserver
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.seats import StoredSeats
 from delayer.use_cases.limits.seats import Held, Seats
 from tests.model.seats.state import NOBODY, NOW, Attempt, Mine, World, later, limit_of
 from tests.model.state import evolve
@@ -20,7 +21,7 @@ Step = tuple[str, World]
 class Rules:
     """What the functions go by. The row is written by the fake, which the contract tests compare with the adapter."""
 
-    rows: type[MemorySeats] = MemorySeats
+    rows: type[StoredSeats] = StoredSeats
     seats: type[Seats] = Seats
     limit_of: Callable[[World], Block] = limit_of
 
@@ -32,7 +33,7 @@ REAL = Rules()
 class Silent:
     """Port KeepsSeats: it writes, and does not answer."""
 
-    rows: MemorySeats
+    rows: StoredSeats
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:
         self.rows.take_seats(seats, taking)
@@ -48,7 +49,7 @@ class Environment:
 
     number: int
     seats: Seats
-    rows: MemorySeats
+    rows: StoredSeats
 
     def after(self, world: World, *, is_written: bool = True) -> World:
         """The world with what it knows now, and what it has written."""

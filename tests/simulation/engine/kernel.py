@@ -45,6 +45,7 @@ class Thread(greenlet):
 
     invocation: Invocation
     read: dict[str, Any]  # the ledger rows that it last read
+    listed_at: Millis = 0  # of when what it last listed is
 
 
 @define(eq=False)
@@ -55,6 +56,7 @@ class Kernel:
     steps: int = field(default=0, init=False)  # what has happened so far
     _heap: list[tuple[Millis, int, Do]] = field(factory=list, init=False)
     _events: int = field(default=0, init=False)
+    _until: Millis = field(default=0, init=False)  # up to then a function goes on if nothing else is to happen
     _hub: greenlet = field(factory=getcurrent, init=False)
 
     @property
@@ -74,8 +76,13 @@ class Kernel:
         instant, _, do = heappop(self._heap)
         self.clock.at = max(instant, self.clock.at)
         self.steps += 1
+        self._until = until
         do()
         return True
+
+    def halt(self) -> None:
+        """Whoever runs comes back here when it waits next: somebody wants to look at it."""
+        self._until = 0
 
     # ------------------------------------------------------------ invocations
 
@@ -102,8 +109,13 @@ class Kernel:
         """Called by a function: the others go on meanwhile. Raises Crash if its timeout comes first."""
         thread = current()
         invocation = thread.invocation
-        self.at(min(instant, invocation.deadline), thread.switch)
-        self._hub.switch()
+        until = min(instant, invocation.deadline)
+        if until <= self._until and (not self._heap or self._heap[0][0] > until):
+            self.clock.at = max(until, self.clock.at)  # it would be the next all the same, and a switch is not free
+            self.steps += 1
+        else:
+            self.at(until, thread.switch)
+            self._hub.switch()
         if invocation.dead or (instant > invocation.deadline):
             invocation.dead = invocation.disturbed = True
             raise Crash(f"{invocation} timed out")

@@ -20,6 +20,7 @@ from delayer.use_cases.firing.together import LedgerTogether
 from delayer.use_cases.recovery.dead_letter import DeadLetters
 from delayer.wiring.executor import ATTEMPT
 from tests.cfn import consumed, functions, resources
+from tests.looking import put_row
 from tests.running.of_each import of_each
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.world import SUSPECTS, World
@@ -62,7 +63,7 @@ def calls_of(ending: Result, has_twin: bool) -> list[str]:
     """
     world, calls = World(), list[str]()
     world.clock.sleep_until(NOW)
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     ledger = Counted(world.ledger, calls)
 
     def target(message: ExecutorMessage) -> Result:

@@ -24,8 +24,10 @@ from delayer.core.actions.registration import (
     most_bytes,
     name_of,
 )
-from delayer.fakes import MemoryActions, MemoryObserver
+from delayer.fakes import MemoryObserver
+from delayer.repositories.control.actions import StoredActions
 from delayer.use_cases.actions.register import Register
+from tests.tables import on_sqlite
 
 OWN = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b"
 REPORTS = "arn:aws:cloudformation:eu-west-1:123456789012:stack/reports/1a2b"
@@ -190,7 +192,7 @@ class CloudFormation(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.actions = MemoryActions()
+        self.actions = on_sqlite(StoredActions)
         register = Register(
             actions=self.actions,
             built_in={},
@@ -259,7 +261,7 @@ TestCloudFormation = CloudFormation.TestCase
 @pytest.mark.parametrize("physical_id", ["slack-post/of another", "sms-send/1", "slack-post", "", "/", "slack-post/"])
 def test_a_deletion_of_something_else_takes_nothing_out(physical_id: str) -> None:
     """Nor does one of another stack."""
-    actions = MemoryActions({"slack-post": (a_registration(resource="One"),)})
+    actions = StoredActions({"slack-post": (a_registration(resource="One"),)})
     register = Register(
         actions=actions,
         built_in={},

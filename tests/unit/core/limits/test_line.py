@@ -9,11 +9,12 @@ from delayer.core.limits.limit import limited
 from delayer.core.limits.line import Want, line_of, plan
 from delayer.core.limits.turn import TOLERANCE
 from delayer.core.schedule.instants import DAY, SECOND
-from delayer.fakes import MemoryLines
 from delayer.ports.lines import Booked, Elsewhere
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.lines import StoredLines
 from delayer.use_cases.limits.booking import Booking
 from tests.samples import NOW, OWNER
+from tests.tables import on_sqlite
 
 TEN = limited(Party(owner=OWNER, target="http-request target"), NOW, 100_000, "")
 
@@ -71,7 +72,7 @@ def test_in_any_second_and_in_any_ten_there_are_no_more_than_are_allowed(
     books: list[tuple[int, int, list[int], int]], late: list[int]
 ) -> None:
     """Three environments that know of each other only what a refusal tells; each attempt as late as it may be."""
-    lines = MemoryLines()
+    lines = on_sqlite(StoredLines)
     known = [Booking(lines=lines) for _ in range(3)]
     now, attempts = NOW, []
     for environment, passed, due, patience in books:
@@ -90,7 +91,7 @@ def test_in_any_second_and_in_any_ten_there_are_no_more_than_are_allowed(
 
 
 def test_a_batch_is_one_write_and_two_if_others_have_booked_further() -> None:
-    lines = MemoryLines()
+    lines = on_sqlite(StoredLines)
     one, other = Booking(lines=lines), Booking(lines=lines)
     assert one.book(TEN, wants(*[0] * 10)) == [NOW + 100 * at for at in range(10)]
     assert lines.writes == 1
@@ -103,7 +104,7 @@ def test_a_batch_is_one_write_and_two_if_others_have_booked_further() -> None:
 
 
 def test_a_line_that_is_too_long_is_not_booked_and_not_asked_twice() -> None:
-    lines = MemoryLines()
+    lines = on_sqlite(StoredLines)
     one = Booking(lines=lines)
     one.book(TEN, wants(*[0] * 10))
     other = Booking(lines=lines)
@@ -116,7 +117,7 @@ def test_a_line_that_is_too_long_is_not_booked_and_not_asked_twice() -> None:
 
 
 def test_a_line_whose_row_is_gone_goes_on_where_it_was() -> None:
-    lines = MemoryLines()
+    lines = on_sqlite(StoredLines)
     one = Booking(lines=lines)
     one.book(TEN, wants(*[0] * 10))
     lines.rows.clear()
@@ -124,7 +125,7 @@ def test_a_line_whose_row_is_gone_goes_on_where_it_was() -> None:
     assert lines.rows == {line_of(TEN): (NOW + 1_100) * 1_000}
 
 
-class Busy(MemoryLines):
+class Busy(StoredLines):
     """Others are always faster."""
 
     def begin_line(self, *args: object) -> Booked | Elsewhere:

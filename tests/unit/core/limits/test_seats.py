@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.core.limits.seats import CLEARED, NEEDED, TERM, Hold, Row, is_usable, over, still_there, take
-from delayer.fakes import MemorySeats
+from delayer.repositories.flow.seats import StoredSeats
 from tests.samples import NOW
 
 HOLDS = st.lists(st.tuples(st.integers(1, 5), st.integers(-TERM, TERM)), max_size=6)
@@ -25,7 +25,7 @@ def test_what_is_taken_by_a_known_row_is_there_and_never_more_than_allowed(
     if taking is None:
         assert alive >= most
         return
-    rows = MemorySeats({"s": row})
+    rows = StoredSeats({"s": row})
     assert rows.take_seats("s", taking) is None, "nobody was faster"
     assert rows.rows["s"].taken == alive + taking.hold.number <= most
     assert taking.hold.number == min(wanted, most - alive)

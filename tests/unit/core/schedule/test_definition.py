@@ -285,7 +285,8 @@ def copy(tmp_path: Path) -> Path:
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "openapi.yaml", tmp_path)
     (tmp_path / "tests").mkdir()
-    shutil.copy(ROOT / "tests/world.py", tmp_path / "tests")
+    for name in ("world.py", "looking.py"):
+        shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
     return tmp_path
 
 

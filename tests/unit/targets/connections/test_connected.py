@@ -20,15 +20,15 @@ from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.instants import MINUTE
 from delayer.fakes import (
     ManualClock,
-    MemoryConnections,
     MemoryObserver,
-    MemoryOwnerPolicies,
     MemorySeal,
     MemorySecrets,
-    MemoryTokens,
 )
 from delayer.ports.target import NotAttempted
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.connections.connections import StoredConnections
+from delayer.repositories.connections.tokens import StoredTokens
+from delayer.repositories.control.owner_policies import StoredOwnerPolicies
 from delayer.targets.connections.connected import ConnectedTarget
 from delayer.targets.connections.token_endpoint import TokenEndpoint
 from delayer.targets.http_request import HttpTarget, Request, to_keep
@@ -37,6 +37,7 @@ from delayer.use_cases.connections.tokens import Tokens
 from delayer.use_cases.owners.known import FRESH_FOR, KnownOwnerPolicies
 from delayer.use_cases.owners.reach import Reach
 from tests.samples import NOW, OWNER
+from tests.tables import on_sqlite
 from tests.unit.targets.server import Answer, Handler, Server, raw, status
 
 SECRET = "S3CR3T-0123456789"
@@ -49,12 +50,12 @@ class Stand:
     """One execution environment, and all that others share with it."""
 
     clock: ManualClock
-    connections: MemoryConnections
+    connections: StoredConnections
     secrets: MemorySecrets
-    tokens: MemoryTokens
+    tokens: StoredTokens
     seal: MemorySeal
     observer: MemoryObserver
-    policies: MemoryOwnerPolicies
+    policies: StoredOwnerPolicies
     server: Server
     made: int = 0
 
@@ -105,15 +106,15 @@ from delayer.core.actions.message import Message  # noqa: E402 - a name that the
 
 @pytest.fixture
 def stand(server: Server) -> Iterator[Stand]:
-    tokens = MemoryTokens()
+    tokens = on_sqlite(StoredTokens)
     made = Stand(
         clock=ManualClock(NOW),
-        connections=MemoryConnections(tokens=tokens),
+        connections=StoredConnections(tokens=tokens),
         secrets=MemorySecrets(),
         tokens=tokens,
         seal=MemorySeal(),
         observer=MemoryObserver(),
-        policies=MemoryOwnerPolicies(),
+        policies=on_sqlite(StoredOwnerPolicies),
         server=server,
     )
     yield made
@@ -695,7 +696,7 @@ def test_a_token_is_used_though_it_cannot_be_kept(stand: Stand) -> None:
         def sealed(self, text: str, about: str) -> str:
             raise Unavailable("read the key of tokens")
 
-    class NoSecondWrite(MemoryTokens):
+    class NoSecondWrite(StoredTokens):
         def write(self, row: TokenRow, over: TokenRow | None) -> bool:
             if over is not None and over.fetched_at == row.fetched_at:
                 raise Unavailable("write token")
@@ -716,7 +717,7 @@ def test_a_token_is_used_though_it_cannot_be_kept(stand: Stand) -> None:
 
 
 def test_a_failure_that_cannot_be_noted_is_a_failure_all_the_same(stand: Stand) -> None:
-    class NoSecondWrite(MemoryTokens):
+    class NoSecondWrite(StoredTokens):
         def write(self, row: TokenRow, over: TokenRow | None) -> bool:
             if row.failure:
                 raise Unavailable("write token")

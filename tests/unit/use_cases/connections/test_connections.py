@@ -20,6 +20,7 @@ from delayer.use_cases.connections.delete import ConnectionDeleted, DeleteConnec
 from delayer.use_cases.connections.put import ConnectionPut, PutConnection, TooMany
 from delayer.use_cases.connections.read import ConnectionFound
 from delayer.wiring.connections import delete_connection, put_connection, read_connections
+from tests.looking import all_rows, put_row
 from tests.samples import OWNER, a_claim
 from tests.world import START, World
 
@@ -103,12 +104,12 @@ def test_of_many_puts_at_the_same_time_no_more_are_taken(stand: Stand) -> None:
     class Racing(MemorySecrets):
         def create(self, owner: str, secret: str, text: str) -> None:
             super().create(owner, secret, text)
-            if len(connections.rows) < MOST:
+            if len(all_rows(connections)) < MOST:
                 stand.make("faster")
 
     put = evolve(stand.put, secrets=Racing(stand.world.secrets.texts))
     assert put(admit_connection(BODY), OWNER, "crm") == TooMany()
-    assert (len(connections.rows), len(stand.secrets), connections.noted) == (MOST, MOST, {})
+    assert (len(all_rows(connections)), len(stand.secrets), connections.noted) == (MOST, MOST, {})
 
 
 def test_a_put_that_others_outrun_all_the_time_leaves_nothing_behind(stand: Stand) -> None:
@@ -328,7 +329,7 @@ def test_an_occurrence_of_a_suspended_owner_finds_its_connection_days_after_the_
     world = stand.world
     found = world.series.cursor(OWNER, series)
     assert found
-    world.ledger.rows[found.current] = a_claim(schedule_id=found.current, owner=OWNER)
+    put_row(world.ledger, a_claim(schedule_id=found.current, owner=OWNER))
     world.clock.sleep_until(found.at)
     world.halt.delete(OWNER, series)
     world.clock.sleep_until(found.at + 3 * DAY)

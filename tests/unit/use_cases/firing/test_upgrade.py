@@ -18,6 +18,7 @@ from delayer.core.recovery.dead_letter import decode
 from delayer.core.schedule.bucket import Shards
 from delayer.core.schedule.instants import MINUTE, minute_of
 from delayer.core.schedule.schedule import Schedule
+from delayer.repositories.feed import SCHEDULES
 from delayer.repositories.ledger import ledger
 from delayer.repositories.schedules.schedule_table import from_item
 from delayer.store.items import Item
@@ -117,7 +118,7 @@ def test_a_row_of_the_last_version_decides(world: World) -> None:
 def test_a_bucket_that_was_handed_on(world: World) -> None:
     waiting = a_schedule(NOW, shard=7)
     world.table.put(waiting)
-    world.table.stream.clear()  # its INSERT was read long ago
+    world.feed.records[SCHEDULES].clear()  # its INSERT was read long ago
     world.ticking = False
     world.control.note_heartbeat(NOW)
     world.sweep_queue.add(text("sweep-message.json"), NOW, "")

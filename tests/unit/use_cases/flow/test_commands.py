@@ -10,12 +10,13 @@ from delayer.core.flow.block import Block, opened, probing, suspended
 from delayer.core.flow.comeback import coming_back
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.schedule.instants import MINUTE, SECOND, format_instant
-from delayer.fakes import MemoryBlocks
 from delayer.ports.flow import Rows
 from delayer.ports.queue import Outgoing
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.blocks import StoredBlocks
 from delayer.use_cases.flow.commands import MOST, ROUNDS
 from delayer.wiring import use_cases
+from tests.looking import put_row
 from tests.world import START, World
 
 TARGET = "http-request api.example.com"
@@ -24,7 +25,7 @@ SUSPEND = {"command": "suspend", "owner": "ann", "target": "api.example.com", "r
 
 
 @define
-class Raced(MemoryBlocks):
+class Raced(StoredBlocks):
     """Before each write somebody else may do something, a few times."""
 
     rival: Callable[["Raced"], object] = lambda _: None
@@ -63,7 +64,7 @@ def refused(world: World, **event: Any) -> str:
 def world_with(*blocks: Block) -> World:
     world = World()
     for block in blocks:
-        world.blocks.stored[block.key] = block
+        put_row(world.blocks, block)
     return world
 
 
@@ -191,13 +192,13 @@ def raced(rival: Callable[[Raced], object], times: int, *blocks: Block) -> World
     world = World()
     world.blocks = Raced(rival=rival, times=times)
     for block in blocks:
-        world.blocks.stored[block.key] = block
+        put_row(world.blocks, block)
     return world
 
 
 def changed_reason(blocks: Raced) -> None:
     [block] = blocks.rows(latest=True).blocks
-    blocks.stored[block.key] = evolve(block, revision=block.revision + 1, reason="by another")
+    put_row(blocks, evolve(block, revision=block.revision + 1, reason="by another"))
 
 
 def test_a_command_that_meets_another_reads_again() -> None:
@@ -213,7 +214,7 @@ def test_a_command_that_meets_another_reads_again() -> None:
 def test_of_two_that_suspend_at_once_both_are_said_that_it_is_so() -> None:
     def faster(blocks: Raced) -> None:
         block = suspended(BOTH, START, "maintenance", "another")
-        blocks.stored[block.key] = block
+        put_row(blocks, block)
 
     assert done(raced(faster, 1), **SUSPEND)["suspension"]["by"] == "another"
 
@@ -223,7 +224,7 @@ def test_a_circuit_that_is_probed_meanwhile_is_closed() -> None:
 
     def probe(blocks: Raced) -> None:
         [block] = blocks.rows(latest=True).blocks
-        blocks.stored[block.key] = probing(block, "n1", START)
+        put_row(blocks, probing(block, "n1", START))
 
     world = raced(probe, 1, opened(BOTH, START, "HTTP 503"))
     assert [one["owner"] for one in done(world, command="close", owner="ann")["closed"]] == ["ann"]
@@ -244,7 +245,7 @@ def test_there_is_an_end_to_suspensions() -> None:
 
 
 def test_without_an_answer_of_aws_it_says_so() -> None:
-    class Down(MemoryBlocks):
+    class Down(StoredBlocks):
         def rows(self, *, latest: bool) -> Rows:
             raise Unavailable("down")
 
@@ -274,7 +275,7 @@ def test_a_comeback_is_shown_until_it_is_over() -> None:
     party = Party(owner="ann", target="http-request a.example")
     world = World()
     back = coming_back(opened(party, START - MINUTE, "HTTP 503"), world.clock.now())
-    world.blocks.stored[back.key] = back
+    put_row(world.blocks, back)
     [shown] = done(world, command="list")["circuits"]
     assert shown["state"] == "coming back"
     world.clock.move(6 * MINUTE)

@@ -10,7 +10,8 @@ from delayer.core.flow.party import EVERY, Party
 from delayer.core.limits.limit import MOST, limited
 from delayer.core.limits.line import line_of
 from delayer.core.schedule.instants import SECOND, format_instant
-from delayer.fakes import MemoryBlocks
+from delayer.repositories.flow.blocks import StoredBlocks
+from tests.looking import put_row
 from tests.unit.use_cases.flow.test_commands import done, refused
 from tests.world import START, World
 
@@ -136,7 +137,7 @@ def test_there_are_only_so_many() -> None:
 
 
 @define
-class Raced(MemoryBlocks):
+class Raced(StoredBlocks):
     """Somebody else is always faster."""
 
     def change(self, block: Block, over: Block | None = None) -> bool:
@@ -151,5 +152,5 @@ def test_a_command_that_is_never_first_says_so() -> None:
     world.blocks = Raced()
     assert "repeat the command" in refused(world, **LIMIT)
     block = limited(Party(owner="ann", target=TARGET), START, 1_000, "")
-    world.blocks.stored[block.key] = block
+    put_row(world.blocks, block)
     assert "repeat the command" in refused(world, command="unlimit", owner="ann", target="api.example.com")

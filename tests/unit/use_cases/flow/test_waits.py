@@ -14,11 +14,13 @@ from delayer.core.ledger.outcome import retried
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, format_instant
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.series import SeriesState
-from delayer.fakes import MemoryBlocks
+from delayer.repositories.flow.blocks import StoredBlocks
 from delayer.use_cases.series.reading.read import SeriesFound
 from delayer.wiring import use_cases
+from tests.looking import put_row
 from tests.openapi import openapi
 from tests.samples import claimed
+from tests.tables import on_sqlite
 from tests.unit.use_cases.flow.test_flow import Counting
 from tests.unit.use_cases.series.test_create import body, created
 from tests.world import START, World
@@ -59,7 +61,7 @@ def test_what_is_on_time_costs_no_read() -> None:
     blocks = counting(world, OF_OWNER)
     schedule = posted(world)
     assert looked_up(world, schedule).waiting is None
-    world.ledger.store(claimed(schedule))
+    put_row(world.ledger, claimed(schedule))
     world.clock.move(2 * MINUTE)
     assert looked_up(world, schedule).waiting is None, "it is being attempted"
     assert blocks.reads == 0
@@ -130,8 +132,9 @@ def test_what_waits_for_an_attempt_says_it_too() -> None:
     world.update_journal()
     world.clock.move(MINUTE)
     first = claimed(schedule)
-    world.ledger.store(
-        retried(first, "f2", world.clock.now(), "HTTP 503", retry_at=START + MINUTE + 10 * SECOND, after=first.fence)
+    put_row(
+        world.ledger,
+        retried(first, "f2", world.clock.now(), "HTTP 503", retry_at=START + MINUTE + 10 * SECOND, after=first.fence),
     )
     content = shown(world, schedule)
     assert (content["state"], content["waiting"]["for"]) == ("claimed", "circuit")
@@ -214,10 +217,10 @@ def test_of_an_occurrence_that_is_under_way_it_says_nothing() -> None:
     world.clock.sleep_until(cursor.at + SECOND)
     counting(world, OF_OWNER)
     first = claimed(world.stored(cursor.current))
-    world.ledger.store(first)
+    put_row(world.ledger, first)
     assert found_in(world, series).waiting is None
     planned = retried(first, "f2", world.clock.now(), "x", retry_at=world.clock.now() + MINUTE, after=first.fence)
-    world.ledger.store(planned)
+    put_row(world.ledger, planned)
     assert found_in(world, series).waiting is not None
-    world.blocks = MemoryBlocks()
+    world.blocks = on_sqlite(StoredBlocks)
     assert found_in(world, series).waiting is None

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from delayer.core.firing.sweeping import AWAITED_TICKS, HEARTBEAT_FRESH, heartbeat_is_fresh
 from delayer.core.schedule.instants import DAY, MINUTE, Millis
 from delayer.core.schedule.table_change import Heartbeat, RecordChange
-from delayer.fakes import MemoryControl
+from delayer.repositories.control.control import StoredControl
+from delayer.repositories.feed import SCHEDULES
 from tests.world import START, World
 
 BEATS = 2
@@ -48,9 +49,9 @@ class Lanes:
         self.read_all_but(stopped)
 
     def read_all_but(self, stopped: set[int]) -> None:
-        for change in self.world.table.stream[self.read :]:
+        for change in self.world.feed.records[SCHEDULES][self.read :]:
             self.waiting[self.lane_of(change)].append(change)
-        self.read = len(self.world.table.stream)
+        self.read = len(self.world.feed.records[SCHEDULES])
         for lane, changes in enumerate(self.waiting):
             if lane not in stopped and changes:
                 assert self.world.enqueue(changes) == []
@@ -93,10 +94,10 @@ def test_what_waits_is_bounded(count: int, minutes: list[set[int]]) -> None:
     """An outage of a day must not fill the row, nor the stream."""
     lanes = Lanes(count)
     for stopped in minutes:
-        before = len(lanes.world.table.stream)
+        before = len(lanes.world.feed.records[SCHEDULES])
         lanes.minute(stopped)
         assert len(lanes.world.control.heartbeats().awaited) < (AWAITED_TICKS + 1) * BEATS
-        assert len(lanes.world.table.stream) - before <= 2 * (1 + (AWAITED_TICKS + 2) * BEATS)
+        assert len(lanes.world.feed.records[SCHEDULES]) - before <= 2 * (1 + (AWAITED_TICKS + 2) * BEATS)
 
 
 @pytest.mark.parametrize("count", [1, 8, 96])
@@ -126,14 +127,14 @@ def test_a_heartbeat_that_was_not_written_is_sent_again() -> None:
 def test_code_that_does_not_know_them_gets_none() -> None:
     """A stack is updated function by function: the tick may be newer than what reads the stream."""
     lanes = Lanes(4, knows=False)
-    lanes.world.control = MemoryControl(heartbeat=START)
+    lanes.world.control = StoredControl(heartbeat=START)
     lanes.world.build()
     lanes.world.clock.move(MINUTE)
     lanes.world.tick.beat(lanes.world.clock.now())
-    assert {change.row for change in lanes.world.table.stream} == {Heartbeat(sent_at=START + MINUTE)}
+    assert {change.row for change in lanes.world.feed.records[SCHEDULES]} == {Heartbeat(sent_at=START + MINUTE)}
     lanes.read_all_but(set())
     lanes.minute(set())
-    assert {change.row for change in lanes.world.table.stream[2:]} == {
+    assert {change.row for change in lanes.world.feed.records[SCHEDULES][2:]} == {
         Heartbeat(sent_at=START + 2 * MINUTE),
         Heartbeat(sent_at=START + 2 * MINUTE, lane="0"),
         Heartbeat(sent_at=START + 2 * MINUTE, lane="1"),

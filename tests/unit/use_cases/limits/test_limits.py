@@ -15,10 +15,12 @@ from delayer.core.limits.line import line_of
 from delayer.core.limits.turn import TOLERANCE
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, Slot, decode, encode
-from delayer.fakes import MemoryLines, MemoryQueue
+from delayer.fakes import MemoryQueue
 from delayer.ports.lines import Booked, Elsewhere
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.lines import StoredLines
+from tests.looking import all_rows, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, claimed
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
@@ -118,7 +120,7 @@ def test_beyond_fifteen_minutes_it_hops_and_keeps_its_turn() -> None:
         assert world.ledger.rows == {}
     world.clock.move(10 * MINUTE - SECOND)
     relays(world)
-    assert len(world.ledger.rows) == 1
+    assert len(all_rows(world.ledger)) == 1
     assert world.lines.writes == 2, "one that was refused, one that booked"
 
 
@@ -154,14 +156,14 @@ def test_a_turn_of_a_limit_that_was_raised_is_booked_anew() -> None:
 def test_what_could_not_wait_for_its_turn_books_none_and_fails_at_its_age() -> None:
     world = world_with(TEN)
     ahead(world, TEN, 2 * MINUTE)
-    before = dict(world.lines.rows)
+    before = dict(all_rows(world.lines))
     assert world.relay(to_relay(*messages(1, retry=PATIENT))) == []
     assert world.ledger.rows == {}, "it can be cancelled until then"
     for _ in range(4):
         world.clock.move(20 * SECOND)
         relays(world)
         executes(world)
-    [row] = world.ledger.rows.values()
+    [row] = all_rows(world.ledger).values()
     assert row.state is State.FAILED
     assert row.detail == (
         "gave up without an attempt, as maxAgeSeconds (60) ended while it waited: at most 10 a second reach target"
@@ -177,7 +179,7 @@ def test_what_is_late_by_an_outage_takes_a_turn_that_is_free() -> None:
     assert world.relay(to_relay(*messages(1, due=NOW - 40 * SECOND, retry=PATIENT))) == []
     executes(world)
     assert len(reached(world)) == 1
-    assert [row.state for row in world.ledger.rows.values()] == [State.EXECUTED]
+    assert [row.state for row in all_rows(world.ledger).values()] == [State.EXECUTED]
 
 
 def test_what_comes_back_too_old_to_its_executor_takes_a_turn_that_is_free() -> None:
@@ -187,7 +189,7 @@ def test_what_comes_back_too_old_to_its_executor_takes_a_turn_that_is_free() -> 
     world.clock.move(2 * MINUTE)
     assert world.execute(to_executor(*late)) == []
     assert len(reached(world)) == 1
-    assert [row.state for row in world.ledger.rows.values()] == [State.EXECUTED]
+    assert [row.state for row in all_rows(world.ledger).values()] == [State.EXECUTED]
 
 
 def test_what_is_suspended_books_no_turn() -> None:
@@ -198,7 +200,7 @@ def test_what_is_suspended_books_no_turn() -> None:
 
 def test_what_is_suspended_after_its_claim_books_no_turn() -> None:
     world = world_with(TEN, suspended(PARTY, NOW, "", ""))
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     assert world.execute(to_executor(an_executor_message())) == []
     assert world.lines.writes == 0
     assert reached(world) == []
@@ -212,7 +214,7 @@ def test_who_was_to_probe_and_has_its_turn_later_lets_another_one_probe() -> Non
     assert circuit.probe == ""
 
 
-class Down(MemoryLines):
+class Down(StoredLines):
     """Does not answer."""
 
     def begin_line(self, line: str, first: int, end: int, expires_at: int) -> Booked | Elsewhere:
@@ -225,7 +227,7 @@ def test_if_no_turn_can_be_booked_nothing_passes() -> None:
     world.build()
     assert world.relay(to_relay(*messages(2))) == ["m0", "m1"]
     assert world.ledger.rows == {}
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     assert world.execute(to_executor(an_executor_message())) == ["m0"]
     assert reached(world) == []
 
@@ -242,7 +244,7 @@ def test_a_second_message_of_the_same_schedule_books_no_turn() -> None:
     ahead(world, TEN, MINUTE)
     due = to_relay(*messages(1))
     world.relay(due)
-    rows = dict(world.lines.rows)
+    rows = dict(all_rows(world.lines))
     assert world.relay(due) == []
     assert world.lines.rows == rows
     assert len(waiting(world)) == 1
@@ -256,7 +258,7 @@ def claims(world: World, number: int, **changes: Any) -> list[ExecutorMessage]:
         evolve(an_executor_message(), schedule=one.schedule, nonce=one.nonce) for one in messages(number, **changes)
     ]
     for one in made:
-        world.ledger.store(claimed(one.schedule, one.nonce))
+        put_row(world.ledger, claimed(one.schedule, one.nonce))
     return made
 
 
@@ -281,7 +283,7 @@ def test_a_turn_far_away_is_waited_for_without_an_attempt() -> None:
     world = world_with(TEN)
     ahead(world, TEN, 20 * SECOND)
     assert world.execute(to_executor(*claims(world, 1))) == []
-    [row] = world.ledger.rows.values()
+    [row] = all_rows(world.ledger).values()
     assert (row.state, row.attempt, row.retry_at) == (State.CLAIMED, 1, NOW + 20 * SECOND)
     [again] = world.http_queue.messages
     assert again.visible_at <= NOW + 19 * SECOND
@@ -328,7 +330,7 @@ def test_what_has_become_too_old_in_the_line_fails() -> None:
     for _ in range(3):
         world.clock.move(25 * SECOND)
         executes(world)
-    [row] = world.ledger.rows.values()
+    [row] = all_rows(world.ledger).values()
     assert row.state is State.FAILED
     assert "maxAgeSeconds (60) ended while it waited: at most 10 a second reach target" in row.detail
 
@@ -357,7 +359,7 @@ def test_of_two_limits_each_is_kept() -> None:
         assert world.relay(to_relay(message)) == []
         executes(world)
     assert reached(world) == [LEAD, SECOND + LEAD, 2 * SECOND + LEAD]
-    assert set(world.lines.rows) == {line_of(TEN), line_of(OF_ALL)}
+    assert set(all_rows(world.lines)) == {line_of(TEN), line_of(OF_ALL)}
 
 
 def test_a_long_line_pushes_no_other_one_ahead() -> None:
@@ -365,7 +367,7 @@ def test_a_long_line_pushes_no_other_one_ahead() -> None:
     world = world_with(HOURLY, limited(Party(owner=EVERY, target=PARTY.target), NOW, 100_000, ""))
     ahead(world, HOURLY, 40 * MINUTE)
     world.relay(to_relay(*messages(5)))
-    assert set(world.lines.rows) == {line_of(HOURLY)}
+    assert set(all_rows(world.lines)) == {line_of(HOURLY)}
 
 
 def test_if_the_other_line_is_longer_then_both_are_booked_at_its_turn() -> None:
@@ -374,7 +376,7 @@ def test_if_the_other_line_is_longer_then_both_are_booked_at_its_turn() -> None:
     ahead(world, TEN, 2 * SECOND)
     assert world.execute(to_executor(message)) == []
     assert reached(world) == [2 * SECOND]
-    assert world.lines.rows[line_of(OF_ALL)] <= (NOW + 3_100) * 1_000
+    assert all_rows(world.lines)[line_of(OF_ALL)] <= (NOW + 3_100) * 1_000
 
 
 # ------------------------------------------------------------ all of it
@@ -394,7 +396,7 @@ def test_a_minute_of_a_limited_target_with_failures() -> None:
         world.clock.move(100)
     made = sorted(at for at, _ in world.target.reached)
     assert len(made) == 66
-    assert {row.state for row in world.ledger.rows.values()} == {State.EXECUTED}
+    assert {row.state for row in all_rows(world.ledger).values()} == {State.EXECUTED}
     for first in made:
         assert sum(first <= at < first + SECOND for at in made) <= 12
         assert sum(first <= at < first + 10 * SECOND for at in made) <= 105
@@ -433,7 +435,7 @@ def test_what_its_own_rule_would_drop_before_its_turn_books_none() -> None:
     assert world.lines.rows == {line_of(TEN): (NOW + MINUTE) * 1_000}
     world.clock.move(32 * SECOND)
     relays(world)
-    assert [row.state for row in world.ledger.rows.values()] == [State.DROPPED] * 3
+    assert [row.state for row in all_rows(world.ledger).values()] == [State.DROPPED] * 3
 
 
 def test_a_retry_that_would_be_too_old_at_its_turn_books_none() -> None:
@@ -441,7 +443,7 @@ def test_a_retry_that_would_be_too_old_at_its_turn_books_none() -> None:
     [message] = claims(world, 1, retry=PATIENT)
     world.execute(to_executor(message))
     ahead(world, TEN, 70 * SECOND)
-    before = dict(world.lines.rows)
+    before = dict(all_rows(world.lines))
     world.clock.move(5 * SECOND)
     executes(world)
     assert world.lines.rows == before

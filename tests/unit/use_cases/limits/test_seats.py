@@ -14,10 +14,13 @@ from delayer.core.limits.limit import limited
 from delayer.core.limits.seats import NEEDED, TERM, Hold, Row, Taking, seats_of
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.messages import ExecutorMessage
-from delayer.fakes import ManualClock, MemoryObserver, MemorySeats, Tokens
+from delayer.fakes import ManualClock, MemoryObserver, Tokens
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.seats import StoredSeats
 from delayer.use_cases.limits.seats import PATIENCE, NoSeat, Seats
+from tests.looking import all_rows, put_row
 from tests.samples import NOW, OWNER, an_executor_message, claimed
+from tests.tables import on_sqlite
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
 from tests.unit.use_cases.limits.test_limits import messages, world_with
@@ -28,12 +31,12 @@ TWO = limited(PARTY, NOW - MINUTE, 0, "", concurrency=2)
 OF_ALL = limited(Party(owner=EVERY, target=PARTY.target), NOW - MINUTE, 0, "", concurrency=3)
 
 
-def an_environment(rows: MemorySeats, clock: ManualClock | None = None, name: str = "e") -> Seats:
+def an_environment(rows: StoredSeats, clock: ManualClock | None = None, name: str = "e") -> Seats:
     tokens = Tokens()
     return Seats(clock=clock or ManualClock(NOW), rows=rows, new_id=lambda: name + tokens(), observer=MemoryObserver())
 
 
-def taken(rows: MemorySeats, limit: Block = TWO) -> int:
+def taken(rows: StoredSeats, limit: Block = TWO) -> int:
     return rows.rows.get(seats_of(limit), Row(taken=0, holds=())).taken
 
 
@@ -45,7 +48,7 @@ def in_use(seats: Seats, number: int, limit: Block = TWO) -> ExitStack:
 
 
 def test_a_batch_is_one_write_and_its_end_another() -> None:
-    rows = MemorySeats()
+    rows = on_sqlite(StoredSeats)
     seats = an_environment(rows)
     seats.expect({TWO: 2})
     for _ in range(10):
@@ -60,7 +63,7 @@ def test_a_batch_is_one_write_and_its_end_another() -> None:
 
 
 def test_of_those_that_are_free_it_takes_as_many_as_there_are() -> None:
-    rows = MemorySeats()
+    rows = on_sqlite(StoredSeats)
     an_environment(rows, name="a").expect({OF_ALL: 2})
     other = an_environment(rows, name="b")
     other.expect({OF_ALL: 10})
@@ -70,7 +73,7 @@ def test_of_those_that_are_free_it_takes_as_many_as_there_are() -> None:
 
 
 def test_who_finds_none_waits_a_second_and_asks_rarely() -> None:
-    rows, clock = MemorySeats(), ManualClock(NOW)
+    rows, clock = on_sqlite(StoredSeats), ManualClock(NOW)
     an_environment(rows, name="a").expect({TWO: 2})
     late = an_environment(rows, clock)
     with pytest.raises(NoSeat), late.one([TWO]):
@@ -80,7 +83,7 @@ def test_who_finds_none_waits_a_second_and_asks_rarely() -> None:
 
 
 def test_what_a_dead_environment_had_is_free_when_its_time_is_over() -> None:
-    rows, clock = MemorySeats(), ManualClock(NOW)
+    rows, clock = on_sqlite(StoredSeats), ManualClock(NOW)
     an_environment(rows, name="dead").expect({TWO: 2})
     clock.move(TERM - PATIENCE - 1)
     other = an_environment(rows, clock)
@@ -92,7 +95,7 @@ def test_what_a_dead_environment_had_is_free_when_its_time_is_over() -> None:
 
 
 def test_no_attempt_begins_that_would_outlast_its_seat() -> None:
-    rows, clock = MemorySeats(), ManualClock(NOW)
+    rows, clock = on_sqlite(StoredSeats), ManualClock(NOW)
     seats = an_environment(rows, clock)
     with seats.one([TWO]):
         clock.move(TERM - NEEDED)
@@ -102,7 +105,7 @@ def test_no_attempt_begins_that_would_outlast_its_seat() -> None:
 
 
 def test_what_is_given_back_too_late_is_not_given_back_twice() -> None:
-    rows, clock = MemorySeats(), ManualClock(NOW)
+    rows, clock = on_sqlite(StoredSeats), ManualClock(NOW)
     frozen = an_environment(rows, clock, "a")
     frozen.expect({TWO: 2})
     clock.move(TERM)
@@ -115,7 +118,7 @@ def test_what_is_given_back_too_late_is_not_given_back_twice() -> None:
 
 
 def test_a_limit_that_was_changed_is_asked_anew_and_what_is_under_way_counts() -> None:
-    rows = MemorySeats()
+    rows = on_sqlite(StoredSeats)
     seats = an_environment(rows)
     one = limited(PARTY, NOW, 0, "", over=TWO, concurrency=1)
     with in_use(seats, 1), pytest.raises(NoSeat), seats.one([one]):
@@ -127,7 +130,7 @@ def test_a_limit_that_was_changed_is_asked_anew_and_what_is_under_way_counts() -
 
 
 def test_of_several_limits_it_has_a_seat_of_each_or_keeps_none() -> None:
-    rows = MemorySeats()
+    rows = on_sqlite(StoredSeats)
     seats = an_environment(rows)
     an_environment(rows, name="b").expect({OF_ALL: 3})
     with pytest.raises(NoSeat), seats.one([TWO, OF_ALL]):
@@ -135,7 +138,7 @@ def test_of_several_limits_it_has_a_seat_of_each_or_keeps_none() -> None:
     assert not any(held.used for held in seats.held)
 
 
-class Silent(MemorySeats):
+class Silent(StoredSeats):
     """Writes, and does not answer."""
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:
@@ -156,7 +159,7 @@ def test_who_gets_no_answer_has_no_seat_and_gives_back_what_it_may_have() -> Non
 
 
 def test_a_lowered_limit_is_free_again_though_more_have_died_than_one_write_clears() -> None:
-    rows, clock = MemorySeats(), ManualClock(NOW)
+    rows, clock = on_sqlite(StoredSeats), ManualClock(NOW)
     dead = tuple(Hold(id=str(at), number=10, until=NOW) for at in range(50))
     rows.rows[seats_of(TWO)] = Row(taken=500, holds=dead)
     seats = an_environment(rows, clock)
@@ -172,7 +175,7 @@ def claims(world: World, number: int, **changes: Any) -> list[ExecutorMessage]:
         evolve(an_executor_message(), schedule=one.schedule, nonce=one.nonce) for one in messages(number, **changes)
     ]
     for one in made:
-        world.ledger.store(claimed(one.schedule, one.nonce))
+        put_row(world.ledger, claimed(one.schedule, one.nonce))
     return made
 
 
@@ -199,7 +202,7 @@ def test_what_finds_no_seat_waits_without_an_attempt_and_the_relay_knows() -> No
     world = full_world()
     assert world.execute(to_executor(*claims(world, 1))) == []
     assert world.target.reached == []
-    [row] = world.ledger.rows.values()
+    [row] = all_rows(world.ledger).values()
     assert (row.state, row.attempt) == (State.CLAIMED, 1)
     assert Kind.CROWD in {block.kind for block in world.blocks.rows(latest=True).blocks}
     assert world.relay(to_relay(*messages(2))) == []
@@ -220,7 +223,7 @@ def test_what_never_finds_a_seat_fails_at_its_age() -> None:
         world.clock.move(30 * SECOND)
         while batch := world.http_queue.receive():
             world.http_queue.settle(batch, world.execute(batch))
-    [row] = world.ledger.rows.values()
+    [row] = all_rows(world.ledger).values()
     assert row.state is State.FAILED
     assert row.detail == (
         "gave up without an attempt, as maxAgeSeconds (60) ended while it waited: "
@@ -228,7 +231,7 @@ def test_what_never_finds_a_seat_fails_at_its_age() -> None:
     )
 
 
-class Down(MemorySeats):
+class Down(StoredSeats):
     """Does not answer."""
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:

@@ -18,14 +18,16 @@ from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, is_undecided, key_of
 from delayer.core.timing.deciding import At, Chosen, Refused
-from delayer.fakes import MemoryLedger
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
 from delayer.use_cases.api import cancel_group
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import Replaced
 from delayer.wiring import use_cases
+from delayer.repositories.feed import WAITING
+from tests.looking import all_rows, put_row
 from tests.world import ACTION, START, World
 
 OWNER = "owner"
@@ -61,7 +63,7 @@ class Timing:
         return answer.schedule_id
 
     def read_stream(self) -> None:
-        stream = self.world.waiting_records.stream
+        stream = self.world.feed.records[WAITING]
         new, self._read = stream[self._read :], len(stream)
         assert self.enqueue(new) == []
 
@@ -170,7 +172,7 @@ def test_another_time_takes_the_place_of_the_policy(timing: Timing) -> None:
     assert START + DAY <= answer.schedule.point_in_time < START + DAY + MINUTE
     assert timing.state(accepted) is State.REPLACED
     timing.run()
-    assert list(timing.world.table.rows) == [key_of(answer.schedule.id)]
+    assert list(all_rows(timing.world.table)) == [key_of(answer.schedule.id)]
 
 
 def test_another_payload_waits_for_its_time_as_before(timing: Timing) -> None:
@@ -341,7 +343,7 @@ def test_the_cancel_of_a_group_follows_a_decision_that_comes_in_between(timing: 
     world = timing.world
     job = use_cases.begin_cancel_group(world.ports("begin"))("g", OWNER, OWNER)
 
-    class Meanwhile(MemoryLedger):
+    class Meanwhile(StoredLedgerInBatches):
         def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
             assert timing.ask() == []
             return world.ledger.read_all(schedule_ids)
@@ -362,7 +364,7 @@ def test_what_was_removed_by_hand_is_stored_again(timing: Timing) -> None:
     timing.read_stream()
     timing.world.waiting_records.delete([key_of(accepted), key_of(named)])
     timing.read_stream()
-    assert set(timing.world.waiting_records.rows) == {key_of(accepted), key_of(named)}
+    assert set(all_rows(timing.world.waiting_records)) == {key_of(accepted), key_of(named)}
     timing.run()
     assert [timing.state(one) for one in (accepted, named)] == [State.SCHEDULED, State.SCHEDULED]
 
@@ -378,14 +380,14 @@ def test_what_has_ended_is_not_stored_again(timing: Timing) -> None:
 
 
 def test_a_removal_is_looked_at_again_if_the_ledger_does_not_answer(timing: Timing) -> None:
-    class Mute(MemoryLedger):
+    class Mute(StoredLedgerInBatches):
         def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
             raise Unavailable("it does not answer")
 
     accepted = timing.post()
     timing.read_stream()
     timing.world.waiting_records.delete([key_of(accepted)])
-    [removed] = timing.world.waiting_records.stream[-1:]
+    [removed] = timing.world.feed.records[WAITING][-1:]
     assert evolve(timing.enqueue, ledger=Mute())([removed]) == [removed.sequence]
     assert timing.enqueue([removed, removed]) == [], "it may come twice"
     assert timing.state(accepted) is State.UNDECIDED
@@ -397,16 +399,16 @@ def test_an_end_is_known_as_long_as_its_record_may_wait(timing: Timing, end: Sta
     """Its record could not be deleted, and its policy is gone for months: then it comes back."""
     accepted = timing.post(**name)
     timing.read_stream()
-    record = timing.world.waiting_records.rows[key_of(accepted)]
+    record = all_rows(timing.world.waiting_records)[key_of(accepted)]
     if end is State.CANCELLED:
         assert isinstance(timing.world.cancel(accepted, OWNER), Cancelled)
     else:
         timing.chosen = Refused("never")
         assert timing.ask() == []
-    timing.world.waiting_records.write(key_of(accepted), record)
+    put_row(timing.world.waiting_records, record)
     timing.world.clock.sleep_until(START + 399 * DAY)
     ledger, now = timing.world.ledger, timing.world.clock.now()
-    ledger.rows = {one: row for one, row in ledger.rows.items() if row.expires_at > now}
+    ledger.rows = {one: row for one, row in all_rows(ledger).items() if row.expires_at > now}
     timing.chosen = At(now)
     assert timing.ask() == []
     assert timing.state(accepted) is end
@@ -416,7 +418,7 @@ def test_an_end_is_known_as_long_as_its_record_may_wait(timing: Timing, end: Sta
 def test_a_decided_row_is_kept_no_longer_than_the_schedule_that_has_the_time(timing: Timing) -> None:
     accepted = timing.post()
     timing.run()
-    assert timing.world.ledger.rows[accepted].expires_at == START + HOUR + 30 * DAY
+    assert all_rows(timing.world.ledger)[accepted].expires_at == START + HOUR + 30 * DAY
 
 
 def test_what_can_be_seen_from_the_fields_alone_is_not_accepted(timing: Timing) -> None:
@@ -431,7 +433,7 @@ def test_a_list_has_it_once(timing: Timing) -> None:
     timing.read_stream()
     message = timing.messages()[0]
     assert timing.decide([ReceivedMessage(message_id="1", body=message)]) == []
-    changes = timing.world.waiting_records.stream
+    changes = timing.world.feed.records[WAITING]
     events = [of_record(one.kind, one.row, one.sequence, START) for one in changes if isinstance(one.row, Schedule)]
     assert timing.world.announce([LifecycleRecord(sequence="1", event=one) for one in events]) == []
     timing.world.update_journal()
@@ -477,7 +479,7 @@ def test_the_cancel_of_a_group_counts_once_what_is_decided_in_between(
     world = timing.world
     job = use_cases.begin_cancel_group(world.ports("begin"))("g", OWNER, OWNER)
 
-    class Meanwhile(MemoryLedger):
+    class Meanwhile(StoredLedgerInBatches):
         def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
             assert timing.ask() == []
             return world.ledger.read_all(schedule_ids)
