@@ -40,7 +40,10 @@ class Chance:
 
     def whole(self, label: str, low: int, high: int) -> int:
         """A whole number, both bounds included."""
-        return low + int(self.part(label) * (high - low + 1))
+        self._count[label] = number = self._count[label] + 1
+        drawn = self._seeded.copy()
+        drawn.update(f"{label}/{number}".encode())
+        return low + int(int.from_bytes(drawn.digest()) / PARTS * (high - low + 1))
 
     def one_of(self, label: str, things: Sequence[Thing]) -> Thing:
         """One of them, each as likely as the others."""

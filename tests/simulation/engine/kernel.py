@@ -44,6 +44,7 @@ class Thread(greenlet):
     """A greenlet that knows whose it is, and what it has read: a batch may have two copies of one schedule."""
 
     invocation: Invocation
+    body: Do  # what it is to do
     read: dict[str, Any]  # the ledger rows that it last read
     listed_at: Millis = 0  # of when what it last listed is
 
@@ -57,6 +58,7 @@ class Kernel:
     _heap: list[tuple[Millis, int, Do]] = field(factory=list, init=False)
     _events: int = field(default=0, init=False)
     _until: Millis = field(default=0, init=False)  # up to then a function goes on if nothing else is to happen
+    _idle: list["Thread"] = field(factory=list, init=False)  # threads that have nothing to do
     _hub: greenlet = field(factory=getcurrent, init=False)
 
     @property
@@ -101,9 +103,17 @@ class Kernel:
 
     def _begin(self, body: Do, invocation: Invocation) -> None:
         """Its parent is whoever runs the events: there it goes back when it waits or ends."""
-        thread = Thread(body, self._hub)
-        thread.invocation, thread.read = invocation, {}
+        thread = self._idle.pop() if self._idle else Thread(self._work, self._hub)
+        thread.body, thread.invocation, thread.read, thread.listed_at = body, invocation, {}, 0
         self.at(self.now, thread.switch)
+
+    def _work(self) -> None:
+        """One thing after the other: to make a thread costs more than most of what they do."""
+        thread = current()
+        while True:
+            thread.body()
+            self._idle.append(thread)
+            self._hub.switch()
 
     def wait_until(self, instant: Millis) -> None:
         """Called by a function: the others go on meanwhile. Raises Crash if its timeout comes first."""
@@ -244,7 +254,7 @@ class FunctionClock:
     kernel: Kernel
 
     def now(self) -> Millis:
-        return self.kernel.now + current().invocation.skew
+        return self.kernel.clock.at + current().invocation.skew
 
     def sleep_until(self, instant: Millis) -> None:
         thread = current()

@@ -164,7 +164,7 @@ class Network:
         self.kernel.wait_until(self.kernel.clock.at + self.chance.whole(names.takes, 1, 12))
         if method == "send":
             self.on_send(arguments[0])
-        if self.fails(service):
+        if self.outages and self.fails(service):
             self._hit(invocation, f"{name}: {service} is down", method, undone=True)
             return unanswered(method, arguments)
         if self.chance.surprise(names.fault, self.rate):

@@ -22,11 +22,11 @@ from delayer.ports.ledger import Conflict, WriteResult, Written
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.schedule_table import Page
 from delayer.ports.series import SeriesTransaction
-from delayer.repositories.feed import LEDGER, REGISTRY, RELAXED, SCHEDULES, Feed
+from delayer.repositories.feed import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, Feed, kind_of
 from delayer.repositories.flow import blocks
 from delayer.repositories.flow.blocks import StoredBlocks
 from delayer.repositories.ledger import ledger
-from delayer.repositories.schedules.schedule_table import StoredScheduleTable
+from delayer.repositories.schedules.schedule_table import StoredScheduleTable, from_item
 from delayer.repositories.series.series_table import CURSOR, DEFINITION, cursor_from, definition_from
 from delayer.store.changes import ItemChange
 from delayer.store.queries import Query
@@ -37,6 +37,7 @@ from tests.simulation.system.there import There, table_of
 from tests.world import PERIOD
 
 SERIES: Final = "series#"  # the lists of series in the registry begin so
+UNWATCHED: Final = (CONTROL, JOURNAL)
 ANYWHERE: Final = Query(SCHEDULES, {"bucket": "-"}, sort="due")  # for a page of an empty table: most are
 NOTHING: Final = Page(keys=(), more=None)
 
@@ -71,14 +72,22 @@ class WatchedFeed(Feed):
 
     def hear(self, changes: Sequence[ItemChange]) -> None:
         """What the store tells, from within the transaction: nobody else runs until all is reported."""
-        self._heard = heard = Heard()
-        super().hear(changes)
         for change in changes:
             self.there.note(change)
-            if change.table == LEDGER:
-                self._hear_row(change)
-            elif change.table == REGISTRY:
-                self._hear_entry(change)
+        if any(change.table not in UNWATCHED for change in changes):
+            self._heard = Heard()
+            super().hear(changes)
+            for change in changes:
+                self._hear_one(change)
+            self._report(self._heard)
+
+    def _hear_one(self, change: ItemChange) -> None:
+        if change.table == LEDGER:
+            self._hear_row(change)
+        elif change.table == REGISTRY:
+            self._hear_entry(change)
+
+    def _report(self, heard: Heard) -> None:
         for old, new in heard.rows:
             self.watch.wrote(old, new)
         for record in heard.records:
@@ -89,16 +98,24 @@ class WatchedFeed(Feed):
             self.watch.series.wrote(heard.transaction(over, cursor))
 
     def _note(self, change: ItemChange, stream: list[RecordChange]) -> None:
-        """A record is in the stream, and in its table or not."""
-        super()._note(change, stream)
-        image, record = change.new or change.old or {}, stream[-1]
+        """As in the base; but its row is read at once, and once: there are more heartbeats than all else."""
+        kind, image, sequence = kind_of(change), change.new or change.old or {}, f"{len(stream) + 1:021d}"
         key, rows = RecordKey(bucket=image["bucket"], due=image["due"]), self.there.records[change.table]
-        if change.new is None:
-            rows.pop(key, None)
-        elif not isinstance(record.row, Heartbeat):  # one whose delete has failed is left to the TTL: nobody reads it
-            rows[key] = record.row
-        if isinstance(row := record.row, Schedule):
+        row = rows.pop(key) if kind is Kind.REMOVE and key in rows else from_item(image)
+        if kind is not Kind.REMOVE and not isinstance(row, Heartbeat):
+            rows[key] = row  # a heartbeat whose delete has failed is left to the TTL: nobody reads it
+        if isinstance(row, Schedule):
             self.there.stored[row.id] = row
+        record = RecordChange(
+            kind=kind,
+            sequence=sequence,
+            read=lambda: row,
+            record={"sequence": sequence, "table": change.table},
+            at=self.clock.now() // SECOND * SECOND,
+            event=sequence,
+            expired=change.is_expired,
+        )
+        stream.append(record)
         self._heard.records.append(record)
 
     def _tell_of(self, record: RecordChange) -> None:

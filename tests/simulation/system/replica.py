@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import define
+from attrs import define, field
 from greenlet import getcurrent
 
 from delayer.core.schedule.instants import Millis
 from delayer.repositories.feed import JOURNAL
-from delayer.sqlite.sqlite_store import SqliteStore
+from delayer.repositories.schedules.schedule_table import is_heartbeat
+from delayer.sqlite.sqlite_store import Heard, SqliteStore
+from delayer.store.changes import ItemChange
 from delayer.store.conditions import holds
 from delayer.store.items import Item, Key, StoredItem
 from delayer.store.limits import check_distinct
@@ -31,6 +33,8 @@ class Replica:
     store: SqliteStore
     there: There
     chance: Chance
+    heard: Heard
+    _beats: dict[tuple[str, ...], Item] = field(init=False, factory=dict)  # heartbeats that are there, by table and key
 
     def get(self, table: str, key: Key, *, latest: bool = True) -> Item | None:
         partition, *sort = key.values()
@@ -74,7 +78,16 @@ class Replica:
         return self.store.count(query, at_most) if self.there.items[_place(query)] else 0
 
     def write(self, write: Write) -> Item:
-        return self.store.write(write)
+        """A heartbeat is put and deleted, and read by nobody: there are more of them than of all other writes."""
+        if not is_heartbeat(write.key.get("bucket", "")):
+            return self.store.write(write)
+        place = (write.table, *write.key.values())
+        old, new = self._beats.pop(place, None), write.item if isinstance(write, Put) else None
+        if new is not None:
+            self._beats[place] = new
+        if old != new:
+            self.heard([ItemChange(write.table, old, new)])
+        return {}
 
     def write_each(self, puts: Sequence[Put]) -> list[Answer]:
         return self.store.write_each(puts)

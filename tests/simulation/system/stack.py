@@ -348,7 +348,7 @@ class Stack(World):
         self.there = There(self.clock)
         self.feed = WatchedFeed(self.clock, watch=self.watch, there=self.there)
         self.items = SqliteStore(heard=self.feed.hear)
-        self.replica = Replica(self.items, self.there, self.chance)
+        self.replica = Replica(self.items, self.there, self.chance, self.feed.hear)
 
     def make_tables(self) -> None:
         super().make_tables()

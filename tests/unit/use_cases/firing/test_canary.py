@@ -21,10 +21,10 @@ from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.feed import SCHEDULES
 from delayer.use_cases.firing.canary import SendCanary
 from delayer.use_cases.firing.relay import first_attempt
 from delayer.wiring import use_cases
-from delayer.repositories.feed import SCHEDULES
 from tests.samples import an_executor_message
 from tests.unit.targets.apps import app_of
 from tests.world import PERIOD, START, World

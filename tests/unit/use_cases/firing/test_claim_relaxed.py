@@ -21,15 +21,16 @@ from delayer.core.schedule.table_change import Kind, RecordChange, known
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports.ledger import WriteResult
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.feed import RELAXED, SCHEDULES
 from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import Replaced
-from delayer.repositories.feed import RELAXED, SCHEDULES
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once
 from tests.looking import all_rows, expire
 from tests.samples import a_relaxed_schedule
+from tests.tables import on_sqlite
 from tests.world import ACTION, LEASE, START, World
 
 OWNER = "owner"
@@ -156,7 +157,7 @@ def test_a_cancel_before_it_expires_is_true_and_a_late_put_brings_nothing_back()
     world = World()
     schedule = posted(world)
     assert isinstance(world.cancel(schedule.id, OWNER), Cancelled)
-    assert world.relaxed.rows == {}
+    assert all_rows(world.relaxed) == {}
     assert world.claim_relaxed(world.feed.records[RELAXED]) == [], "the removal by its owner"
     world.records.put(schedule)
     assert world.claim_relaxed(expired(world)) == []
@@ -264,7 +265,8 @@ def test_in_an_outage_it_waits_in_the_stream_for_an_hour(age: int, reported: boo
     due = [posted(world), posted(world)]
     changes = expired(world)
     world.clock.move(age)
-    failing = evolve(world.claim_relaxed, firing=evolve(world.claim_relaxed.firing, ledger=Down()))  # type: ignore[misc]
+    firing = evolve(world.claim_relaxed.firing, ledger=on_sqlite(Down))  # type: ignore[misc]
+    failing = evolve(world.claim_relaxed, firing=firing)
     assert failing(changes) == ([change.sequence for change in changes] if reported else [])
     assert bool(world.store.objects) is not reported
     assert [state(world, one) for one in due] == [None, None]

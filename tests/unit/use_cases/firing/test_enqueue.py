@@ -19,8 +19,8 @@ from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, kn
 from delayer.fakes import MemoryQueue
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports.queue import Outgoing
-from delayer.use_cases.firing.enqueue import Sent
 from delayer.repositories.feed import SCHEDULES
+from delayer.use_cases.firing.enqueue import Sent
 from tests.looking import all_rows, put_row
 from tests.samples import NOW, a_claim, a_schedule, many_schedules
 from tests.world import START, World
@@ -40,7 +40,7 @@ def test_an_insert_within_the_period_is_deleted_and_sent_by_its_remove() -> None
     schedule = a_schedule(NOW + 5 * MINUTE)
     world.table.put(schedule)
     assert world.enqueue(world.feed.records[SCHEDULES][:1]) == []
-    assert world.table.rows == {}
+    assert all_rows(world.table) == {}
     assert world.delayer_queue.sent == 0
     assert world.enqueue(world.feed.records[SCHEDULES][1:]) == []
     [(message, delay)] = sent(world.delayer_queue)
@@ -188,7 +188,7 @@ def test_one_schedule_twice_in_a_batch() -> None:
     world.table.put(schedule)
     inserts = [change(Kind.INSERT, schedule, "1"), change(Kind.INSERT, schedule, "2")]
     assert world.enqueue(inserts) == []
-    assert world.table.rows == {}
+    assert all_rows(world.table) == {}
 
 
 def test_an_empty_batch() -> None:

@@ -71,7 +71,7 @@ def test_a_message_far_too_early_goes_back_as_it_is() -> None:
     [again] = world.delayer_queue.messages
     assert again.body == encode(a_delayer_message(due, hops=1))
     assert again.visible_at == NOW + 10 * MINUTE
-    assert world.ledger.rows == {}
+    assert all_rows(world.ledger) == {}
     assert world.http_queue.sent == 0
 
 

@@ -3,20 +3,18 @@
 from attrs import evolve
 
 from delayer.core.firing.sweeping import Gate, decide_gate
-from delayer.core.schedule.bucket import Bucket, RecordKey, Shards
+from delayer.core.schedule.bucket import Shards
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, minute_of
 from delayer.core.schedule.messages import SweepMessage, decode, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind
-from delayer.fakes import ManualClock
 from delayer.fakes.messaging.queue import Message
 from delayer.ports.queue import ReceivedMessage
-from delayer.ports.schedule_table import Page
-from delayer.repositories.control.control import StoredControl
-from delayer.repositories.schedules.schedule_table import StoredScheduleTable
+from delayer.repositories.control.control import HEARTBEAT_ROW
 from delayer.repositories.feed import SCHEDULES
-from tests.looking import all_rows
+from tests.looking import all_rows, put_item
 from tests.samples import NOW, a_schedule, many_schedules
+from tests.tables import preceded
 from tests.world import PERIOD, START, World
 
 
@@ -119,9 +117,7 @@ def test_overdue_records_come_in_portions() -> None:
 
 def test_a_stale_heartbeat_stops_what_is_urgent_too() -> None:
     world = stack(now=START + 4 * MINUTE)
-    world.control = StoredControl(heartbeat=START)
-    world.control.raise_shards(Shards(highest=1, since=minute_of(START)))
-    world.build()
+    put_item(world.control, HEARTBEAT_ROW, {"seenAt": START})  # as older code notes it
     world.ticking = False
     put(world, a_schedule(NOW + 5 * MINUTE, shard=0))
     tick = evolve(world.tick, clock=world.clock)
@@ -165,7 +161,7 @@ def test_messages_that_wait_out_their_delay_are_no_backlog() -> None:
 def test_a_bucket_of_more_than_a_page_is_handed_on() -> None:
     """One message per minute and shard; its neighbours are swept here."""
     world = stack(page_size=10)
-    put(world, *many_schedules(11, NOW + MINUTE, shard=0), *many_schedules(10, NOW + MINUTE, shard=1))
+    put(world, *many_schedules(11, NOW + MINUTE, shard=0), *many_schedules(9, NOW + MINUTE, shard=1))
     world.tick()
     [message] = world.sweep_queue.messages
     assert decode(message.body, SweepMessage) == SweepMessage(minute=minute_of(NOW + MINUTE), shard=0)
@@ -234,20 +230,10 @@ def test_an_outage_of_a_week_is_caught_up_with() -> None:
     assert left(world) == set()
 
 
-class Slow(StoredScheduleTable):
-    """Every query takes a tenth of a second."""
-
-    def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
-        self.clock.move(100)
-        return super().page(bucket, after)
-
-    clock: ManualClock
-
-
 def test_a_tick_that_runs_out_of_time_leaves_the_rest_to_the_next() -> None:
+    """Every query takes a tenth of a second."""
     world = stack(since=minute_of(START), now=START + 2 * DAY)
-    world.table = slow = Slow()
-    slow.clock = world.clock
+    world.table = preceded(world.table, lambda: world.clock.move(100), ["query"])
     world.build()
     put(world, *(a_schedule(NOW + hour * HOUR, shard=1) for hour in range(24)))
     ticks = 0

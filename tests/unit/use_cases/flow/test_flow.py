@@ -15,12 +15,11 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.messages import DelayerMessage, decode
 from delayer.fakes.runtime.faults import Fault, FaultPlan
-from delayer.ports.flow import Rows
 from delayer.ports.unavailable import Unavailable
-from delayer.repositories.flow.blocks import StoredBlocks
 from delayer.use_cases.flow.breaker import MOST_IN_ALL
-from tests.looking import all_rows, put_row
+from tests.looking import all_rows, empty, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
+from tests.tables import preceded
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
 from tests.world import World
@@ -32,17 +31,25 @@ OF_OWNER = suspended(Party(owner=OWNER, target=EVERY), NOW, "it floods", "")
 
 
 @define
-class Counting(StoredBlocks):
-    """Counts how often it is read, and may not answer."""
+class Reads:
+    """How many requests read the blocks. While it is down, none is answered."""
 
+    number: int = 0
     is_down: bool = False
-    reads: int = 0
 
-    def rows(self, *, latest: bool) -> Rows:
+    def __call__(self) -> None:
         if self.is_down:
             raise Unavailable("down")
-        self.reads += 1
-        return super().rows(latest=latest)
+        self.number += 1
+
+
+def reads_of(world: World, *blocks: Block) -> Reads:
+    """With these blocks, each read of which is counted from now on."""
+    reads = Reads()
+    for block in blocks:
+        put_row(world.blocks, block)
+    world.blocks = preceded(world.blocks, reads, ["query"])
+    return reads
 
 
 def world_with(*blocks: Block, answers: tuple[Result, ...] = ()) -> World:
@@ -72,7 +79,7 @@ def test_what_is_suspended_waits_unclaimed_with_the_same_nonce(party: Party) -> 
     assert world.relay(due) == []
     [again] = world.delayer_queue.messages
     assert decode(again.body, DelayerMessage) == a_delayer_message(hops=1)
-    assert world.ledger.rows == {}
+    assert all_rows(world.ledger) == {}
     assert world.http_queue.sent == 0
 
 
@@ -249,11 +256,11 @@ def test_a_clock_that_was_ahead_loses_nothing() -> None:
 def test_without_blocks_nothing_is_read_for_a_schedule() -> None:
     """One read in two seconds, however many there are."""
     world = World()
-    world.blocks = counting = Counting()
+    reads = reads_of(world)
     world.build()
     for number in range(20):
         world.relay(to_relay(a_delayer_message(nonce=f"n{number}", randomness=number.to_bytes(8, "big"))))
-    assert counting.reads == 1
+    assert reads.number == 1
 
 
 # ------------------------------------------------------------ the executor
@@ -404,7 +411,7 @@ def test_a_circuit_that_was_closed_by_command_meanwhile_stays_closed() -> None:
     reach = world.target.__call__
 
     def closed_meanwhile(message: object) -> Result:
-        all_rows(world.blocks).clear()
+        empty(world.blocks)
         return reach(message)  # type: ignore[arg-type]
 
     world.target_for = lambda function: closed_meanwhile  # type: ignore[method-assign]
@@ -415,7 +422,7 @@ def test_a_circuit_that_was_closed_by_command_meanwhile_stays_closed() -> None:
 
 def test_if_the_blocks_cannot_be_read_what_is_due_waits() -> None:
     world = World()
-    world.blocks = Counting(is_down=True)
+    reads_of(world).is_down = True
     world.build()
     put_row(world.ledger, a_claim())
     assert world.execute(to_executor(an_executor_message())) == ["m0"]
@@ -426,11 +433,10 @@ def test_if_the_blocks_cannot_be_read_what_is_due_waits() -> None:
 @pytest.mark.parametrize("idle", [29 * SECOND, DAY])
 def test_while_the_blocks_cannot_be_read_what_was_suspended_waits_and_nothing_else(idle: Millis) -> None:
     world = World()
-    world.blocks = counting = Counting()
-    world.blocks.change(suspended(Party(owner="another", target=EVERY), NOW, "it floods", ""))
+    reads = reads_of(world, suspended(Party(owner="another", target=EVERY), NOW, "it floods", ""))
     world.build()
     world.relay(to_relay(a_delayer_message()))
-    counting.is_down = True
+    reads.is_down = True
     world.clock.move(idle)
     other = a_delayer_message(nonce="n3", randomness=bytes(range(8)), owner="another", due=world.clock.now())
     claimed = world.http_queue.sent

@@ -333,7 +333,8 @@ def test_what_it_received_is_brought_to_its_end() -> None:
             batch.set()
         return handle(received)
 
-    assert evolve(refill, handle=handled)(batch_of("the batch")) == []
+    refill = evolve(refill, handle=handled, handle_beside=lambda received: handled([received]))
+    assert refill(batch_of("the batch")) == []
     assert sorted(handle.handled) == ["quick", "slow too"]
     assert queue.messages == []
 

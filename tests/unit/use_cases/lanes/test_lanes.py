@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from delayer.core.firing.sweeping import AWAITED_TICKS, HEARTBEAT_FRESH, heartbeat_is_fresh
 from delayer.core.schedule.instants import DAY, MINUTE, Millis
 from delayer.core.schedule.table_change import Heartbeat, RecordChange
-from delayer.repositories.control.control import StoredControl
+from delayer.repositories.control.control import HEARTBEAT_ROW
 from delayer.repositories.feed import SCHEDULES
+from tests.looking import put_item
 from tests.world import START, World
 
 BEATS = 2
@@ -71,7 +72,10 @@ class Lanes:
 
 @given(LANES, STOPPED)
 def test_no_sweep_while_a_heartbeat_waits_in_a_lane(count: int, minutes: list[set[int]]) -> None:
-    """Nothing is deleted into a lane of which it is known that it is not read, whatever else is read."""
+    """Nothing is deleted into a lane of which it is known that it is not read, whatever else is read.
+
+    It takes seconds: each of the examples has a stack, and up to forty minutes.
+    """
     lanes = Lanes(count)
     for stopped in minutes:
         lanes.minute(stopped)
@@ -80,7 +84,7 @@ def test_no_sweep_while_a_heartbeat_waits_in_a_lane(count: int, minutes: list[se
 
 @given(LANES, STOPPED)
 def test_it_opens_as_soon_as_every_lane_is_read(count: int, minutes: list[set[int]]) -> None:
-    """Whatever happened before, the next tick may sweep."""
+    """Whatever happened before, the next tick may sweep. It takes seconds, as the one above."""
     lanes = Lanes(count)
     for stopped in minutes:
         lanes.minute(stopped)
@@ -91,7 +95,7 @@ def test_it_opens_as_soon_as_every_lane_is_read(count: int, minutes: list[set[in
 
 @given(LANES, STOPPED)
 def test_what_waits_is_bounded(count: int, minutes: list[set[int]]) -> None:
-    """An outage of a day must not fill the row, nor the stream."""
+    """An outage of a day must not fill the row, nor the stream. It takes seconds, as the first one."""
     lanes = Lanes(count)
     for stopped in minutes:
         before = len(lanes.world.feed.records[SCHEDULES])
@@ -102,7 +106,10 @@ def test_what_waits_is_bounded(count: int, minutes: list[set[int]]) -> None:
 
 @pytest.mark.parametrize("count", [1, 8, 96])
 def test_a_lane_that_is_never_read_is_noticed_long_before_the_stream_forgets(count: int) -> None:
-    """The stream keeps a record for a day. By chance alone: with 96 lanes and two heartbeats, half a day is plenty."""
+    """The stream keeps a record for a day. By chance alone: with 96 lanes and two heartbeats, half a day is plenty.
+
+    It takes a second: up to 96 lanes, of which each seventh is tried.
+    """
     for dead in range(0, count, 7):
         lanes = Lanes(count)
         noticed = next(minute for minute in range(DAY // MINUTE // 2) if not after_a_minute(lanes, {dead}))
@@ -127,8 +134,7 @@ def test_a_heartbeat_that_was_not_written_is_sent_again() -> None:
 def test_code_that_does_not_know_them_gets_none() -> None:
     """A stack is updated function by function: the tick may be newer than what reads the stream."""
     lanes = Lanes(4, knows=False)
-    lanes.world.control = StoredControl(heartbeat=START)
-    lanes.world.build()
+    put_item(lanes.world.control, HEARTBEAT_ROW, {"seenAt": START})  # as older code notes it
     lanes.world.clock.move(MINUTE)
     lanes.world.tick.beat(lanes.world.clock.now())
     assert {change.row for change in lanes.world.feed.records[SCHEDULES]} == {Heartbeat(sent_at=START + MINUTE)}
