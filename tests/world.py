@@ -11,7 +11,6 @@ from typing import Any
 from zlib import crc32
 
 from attrs import define, evolve, field, frozen
-from tests.looking import all_rows
 
 from delayer.aws.messaging.dead_letter_reader import schedules_in
 from delayer.core.history.events import LifecycleRecord, of_record, of_row
@@ -30,12 +29,13 @@ from delayer.ports.stream_consumer import Died
 from delayer.ports.target import Target
 from delayer.ports.topic import Announcement
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.feed import RELAXED, SCHEDULES, WAITING
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.firing.enqueue import Sent
 from delayer.use_cases.recovery.guard import Guard
 from delayer.wiring import in_memory, use_cases
-from delayer.repositories.feed import RELAXED, SCHEDULES, WAITING
 from delayer.wiring.in_memory import StackInMemory, StackSettings
+from tests.looking import all_rows
 
 START: Millis = in_memory.START
 PERIOD = in_memory.PERIOD

@@ -8,8 +8,8 @@ from attrs import define, field, frozen
 
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.aws.runtime.environment import SystemClock, Threads
-from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis, minute_of

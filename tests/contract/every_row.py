@@ -1,7 +1,7 @@
 """What a table holds, on each engine of the store: for tests that look behind a repository."""
 
-from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.sqlite.sqlite_store import SqliteStore
 from delayer.store.items import Item
 from delayer.store.store import Store

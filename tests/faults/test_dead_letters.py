@@ -19,10 +19,10 @@ from delayer.core.schedule.table_change import Kind
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.ledger import WriteResult
 from delayer.ports.queue import Outgoing, ReceivedMessage
+from delayer.repositories.feed import SCHEDULES
 from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
 from delayer.use_cases.recovery.redrive import Impossible
 from delayer.wiring import use_cases
-from delayer.repositories.feed import SCHEDULES
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once, check_sound
 from tests.looking import all_rows, empty

@@ -150,8 +150,8 @@ def _column(field: str, attribute: str, form: Form, *, is_kept: bool) -> Column:
 
 def check_version(item: StoredItem, version: int) -> None:
     """Raises UnknownVersion for an item of another version, KeyError for one without."""
-    if item["v"] != version:
-        raise UnknownVersion(f"version {item['v']}; this code reads version {version}")
+    if item["v"] != version or isinstance(item["v"], bool):
+        raise UnknownVersion(f"version {item['v']!r}; this code reads version {version}")
 
 
 def camel(name: str) -> str:

@@ -41,6 +41,7 @@ from delayer.repositories.control.owner_claim import StoredOwnerClaim
 from delayer.repositories.control.owner_policies import StoredOwnerPolicies
 from delayer.repositories.control.signing_rows import StoredSigningRows
 from delayer.repositories.control.trials import StoredTrials
+from delayer.repositories.feed import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, WAITING, Feed
 from delayer.repositories.flow.blocks import StoredBlocks
 from delayer.repositories.flow.lines import StoredLines
 from delayer.repositories.flow.seats import StoredSeats
@@ -61,7 +62,6 @@ from delayer.use_cases.actions.registered import RegisteredActions
 from delayer.use_cases.flow.slots import Slots
 from delayer.use_cases.limits.seats import Seats
 from delayer.use_cases.owners.known import KnownOwnerPolicies
-from delayer.repositories.feed import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, WAITING, Feed
 
 START: Final[Millis] = 1_795_251_600_000  # 2026-11-21T09:00:00Z
 PERIOD: Final = 14 * MINUTE

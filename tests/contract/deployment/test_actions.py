@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.built_in import built_in
 from delayer.core.actions.registration import Registration, Registrations, most_bytes

@@ -10,8 +10,8 @@ import pytest
 from attrs import evolve
 from botocore.exceptions import ClientError
 
-from delayer.aws.store.dynamo_store import ITEMS, ROUNDS, DynamoStore
 from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import ITEMS, ROUNDS, DynamoStore
 from delayer.core.history import cloud_events
 from delayer.core.history.events import Event, Original, expiry_of
 from delayer.core.history.whole import whole

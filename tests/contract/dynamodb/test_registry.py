@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.api.cancellation import decide_replace
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, ended_unclaimed

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.store.dynamo_store import ITEMS, ROUNDS, DynamoStore
 from delayer.aws.store.attributes import from_attributes, to_attributes
+from delayer.aws.store.dynamo_store import ITEMS, ROUNDS, DynamoStore
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.core.schedule.schedule import Schedule

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.aws.runtime.environment import Threads
-from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.attributes import from_attributes, to_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, hopped, retried

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.ports.owner_policies import DEFAULT, OwnerPolicies
 from delayer.ports.unavailable import Unavailable

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.connections.connection import SeriesUse
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.schedule.instants import DAY
 from delayer.core.schedule.schedule import MAX_OWNER
 from delayer.core.signing import keys as of_stack

@@ -2,8 +2,8 @@
 
 from attrs import evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.attributes import to_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.flow.block import opened, probing, suspended
 from delayer.core.flow.party import Party
 from delayer.core.jobs.job import JobRow

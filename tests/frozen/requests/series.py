@@ -2,8 +2,8 @@
 
 from attrs import evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.attributes import to_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.connections.connection import SeriesUse
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange

@@ -5,8 +5,8 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.aws.store.dynamo_store import ITEMS, KEYS, DynamoStore
 from delayer.aws.store.attributes import to_attributes
+from delayer.aws.store.dynamo_store import ITEMS, KEYS, DynamoStore
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import Arrival, LedgerChange
 from delayer.core.recovery.trial import Trial

@@ -20,7 +20,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.repositories.ledger.ledger import put_change
 from delayer.repositories.registry import lists, uses
 from delayer.repositories.schedules.schedule_table import delete_record, put_record
-from delayer.store.conditions import All, Is, lacks
+from delayer.store.conditions import All, Condition, Is, lacks
 from delayer.store.items import Item, StoredItem, entry_key
 from delayer.store.mapped import SECONDS, Mapped
 from delayer.store.store import Refused, Store
@@ -130,24 +130,23 @@ class StoredRegistry:
         )
 
 
-def put_whole(table: str, item: Item) -> Put:
+def put_whole(table: str, item: Item, when: Condition | None = None) -> Put:
     """The write of an item of a list, with its key."""
-    return Put(table, entry_key(item["list"], item["entry"]), item)
+    return Put(table, entry_key(item["list"], item["entry"]), item, when)
 
 
 def name_write(table: str, row: NameRow, over: NameRow | None) -> Put:
     """In place of the one that holds the name, if one does."""
     when = Is("scheduleId", over.schedule_id) if over else lacks("scheduleId")
-    return put_whole(table, name_item(row))._replace(when=when)
+    return put_whole(table, name_item(row), when)
 
 
 def request_write(table: str, row: RequestRow, over: RequestRow | None) -> Put:
     """In place of one that has expired, if there is one: no other has the same id and the same instant."""
-    put = put_whole(table, request_item(row))
     if over is None:
-        return put._replace(when=lacks("digest"))
+        return put_whole(table, request_item(row), lacks("digest"))
     same = All((Is("scheduleId", over.schedule_id), Is("expiresAt", over.expires_at // SECOND)))
-    return put._replace(when=same)
+    return put_whole(table, request_item(row), same)
 
 
 def name_list(owner: str, name: str) -> str:

@@ -230,9 +230,9 @@ class StoredSeries:
 
     def _name(self, item: Item, over_name: str, *, is_new: bool) -> Put:
         """That of a series which was over may have expired before its other rows did."""
-        if is_new:
-            return self._put(item, Is("series", over_name) if over_name else lacks("series"))
-        return self._put(item, Some((Is("series", item["series"]), lacks("series"))))
+        over: Condition = Is("series", over_name) if over_name else lacks("series")
+        same_or_gone = Some((Is("series", item["series"]), lacks("series")))
+        return registry.put_whole(self.registry_table, item, over if is_new else same_or_gone)
 
     def _unchanged(self, cursor: Cursor) -> Check:
         """Or gone: it may have expired meanwhile."""
@@ -240,11 +240,7 @@ class StoredSeries:
         return Check(self.registry_table, key, Some((lacks("revision"), Is("revision", cursor.revision))))
 
     def _registered(self, item: Item, over: int) -> Put:
-        return self._put(item, Is("revision", over) if over else lacks("revision"))
-
-    def _put(self, item: Item, when: Condition) -> Put:
-        """Its key is among its attributes."""
-        return Put(self.registry_table, {"list": item["list"], "entry": item["entry"]}, item, when)
+        return registry.put_whole(self.registry_table, item, Is("revision", over) if over else lacks("revision"))
 
 
 def _written_by(transaction: SeriesTransaction) -> list[Item]:

@@ -21,7 +21,6 @@ from delayer.core.series.stepping import Happened
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
-from delayer.repositories.series.series_table import StoredSeries
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.once import KEY_LIFETIME
 from delayer.use_cases.series.begin import NoLifecycle, SeriesCreated, SeriesNameTaken

@@ -9,9 +9,9 @@ from delayer.core.series.backfill import Range
 from delayer.core.series.occurrence import occurrence_of
 from delayer.core.series.retention import KEPT_AT_LEAST
 from delayer.core.series.series import MAX_BESIDE, NoSeries, Refused, SeriesState
+from delayer.repositories.feed import SCHEDULES
 from delayer.use_cases.series.halt import Halted
 from delayer.use_cases.series.steering.run import Began
-from delayer.repositories.feed import SCHEDULES
 from tests.looking import put_row
 from tests.samples import OWNER, a_claim
 from tests.unit.use_cases.series.steering.stage import ID, MINUTELY, Stage
