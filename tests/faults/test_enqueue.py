@@ -7,7 +7,6 @@ from attrs import evolve
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import HOUR, MINUTE
-from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.table_change import Kind
 from delayer.fakes import MemoryQueue
 from delayer.fakes.runtime.faults import FaultPlan
@@ -15,7 +14,7 @@ from delayer.ports.queue import Outgoing
 from delayer.repositories.feed import SCHEDULES
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
-from tests.looking import all_rows
+from tests.looking import all_rows, put_item
 from tests.world import START, World
 
 
@@ -43,7 +42,7 @@ def garbage_beside_good(world: World) -> None:
     """A record that nobody can read, removed between two good ones."""
     world.post(START + MINUTE)
     key = RecordKey(bucket="nonsense", due="x")
-    world.table.write(key, Malformed("no such field"))
+    put_item(world.table, {"bucket": key.bucket, "due": key.due}, {"v": 1})
     world.table.delete([key])
     world.post(START + MINUTE)
     world.run_out(START + HOUR)

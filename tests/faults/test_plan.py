@@ -3,7 +3,7 @@
 import pytest
 
 from delayer.core.ledger.row import LedgerChange
-from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, faulty
 from delayer.ports.ledger import Written
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
@@ -18,7 +18,7 @@ CHANGES = [LedgerChange(row=row) for row in ROWS]
 @pytest.mark.parametrize("at", range(3))
 def test_the_neighbours_of_a_failed_change_are_written(at: int) -> None:
     ledger, plan = on_sqlite(StoredLedgerInBatches), FaultPlan(Fault.BEFORE, at)
-    results = Faulty(ledger, plan).write(CHANGES)
+    results = faulty(ledger, plan).write(CHANGES)
     assert len(plan.seen) == 3
     assert isinstance(results[at], Unavailable)
     assert [result for number, result in enumerate(results) if number != at] == [Written(), Written()]
@@ -29,5 +29,5 @@ def test_the_neighbours_of_a_failed_change_are_written(at: int) -> None:
 def test_a_function_may_die_between_two_changes(at: int) -> None:
     ledger, plan = on_sqlite(StoredLedgerInBatches), FaultPlan(Fault.CRASH_AFTER, at)
     with pytest.raises(Crash):
-        Faulty(ledger, plan).write(CHANGES)
+        faulty(ledger, plan).write(CHANGES)
     assert set(all_rows(ledger)) == {row.schedule_id for row in ROWS[: at + 1]}

@@ -35,16 +35,21 @@ class DictStore:
         return [item for key in keys if (item := self.get(table, key)) is not None]
 
     def query(self, query: Query) -> Page:
-        partition = (query.table, *query.partition.values())
-        found = [(place[-1], item) for place, item in self.items.items() if place[:-1] == partition]
-        within = [(sort, item) for sort, item in found if _is_within(query.within, sort) and _is_behind(query, sort)]
-        ordered = sorted(within, key=lambda one: one[0], reverse=query.is_backward)
-        page = ordered[: query.at_most or None]
+        found = self._asked(query)
+        page = found[: query.at_most or None]
         more = page[-1][0] if page and len(page) == query.at_most else ""
         return Page(kept(query, [dict(item) for _, item in page if holds(query.when, item)]), more)
 
+    def _asked(self, query: Query) -> list[tuple[str, Item]]:
+        """All that the query asks for, in order, each with its sort key."""
+        partition = (query.table, *query.partition.values())
+        found = [(place[-1], item) for place, item in self.items.items() if place[:-1] == partition]
+        within = [(sort, item) for sort, item in found if _is_within(query.within, sort) and _is_behind(query, sort)]
+        return sorted(within, key=lambda one: one[0], reverse=query.is_backward)
+
     def count(self, query: Query, at_most: int) -> int:
-        return len(self.query(query._replace(at_most=0)).items)
+        """All of them: a page has as many as it likes."""
+        return sum(holds(query.when, item) for _, item in self._asked(query))
 
     def write(self, write: Write) -> Item:
         self.transact([write])

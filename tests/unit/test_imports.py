@@ -171,7 +171,7 @@ ROOMS: dict[str, set[str]] = {
     | {"core/masking", "core/owners", "core/series", "core/signing", "core/firing", "core/flow", "core/connections"}
     | {"aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
-    | {"aws/runtime", "aws/store", "core/series", "core/timing", "repositories"}
+    | {"aws/runtime", "aws/store", "core/series", "core/timing"}
     | {
         "repositories/connections",
         "repositories/control",

@@ -4,7 +4,8 @@ What `Environment` is in Lambda, `FunctionPorts` is here: the factories of `use_
 on SQLite in memory and the shipped fakes. Nothing runs by itself: who uses it does what AWS does between the functions.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from attrs import define, field, frozen
@@ -31,7 +32,6 @@ from delayer.fakes import (
     MemoryTopic,
     Tokens,
 )
-from delayer.ports.actions import Actions
 from delayer.ports.clock import Clock, Meeting, Parallel
 from delayer.repositories.connections.connections import StoredConnections
 from delayer.repositories.connections.tokens import StoredTokens
@@ -58,6 +58,8 @@ from delayer.repositories.series.progress import StoredSeriesProgress
 from delayer.repositories.series.series_table import StoredSeries
 from delayer.repositories.series.upkeep import StoredSeriesUpkeep
 from delayer.sqlite.sqlite_store import SqliteStore
+from delayer.store.items import Item, row_key
+from delayer.store.writes import Put
 from delayer.use_cases.actions.registered import RegisteredActions
 from delayer.use_cases.flow.slots import Slots
 from delayer.use_cases.limits.seats import Seats
@@ -208,10 +210,17 @@ class FunctionPorts:
         raise AttributeError(name)
 
 
-def register_built_ins(rows: Actions) -> None:
-    """As the deployment of the stack registers them."""
+@cache
+def _deployed() -> Sequence[Item]:
+    """What the deployment of a stack writes into its control table. It is the same for all: it is made once."""
+    items = SqliteStore()
+    control: dict[str, Any] = {"store": items, "table": CONTROL}
+    actions = StoredActions(**control)
     for kind, action in built_in().items():
-        rows.write(kind, (Registration(action=action, stack=STACK, token="first"),), ())  # noqa: S106 - no secret
+        actions.write(kind, (Registration(action=action, stack=STACK, token="first"),), ())  # noqa: S106 - no secret
+    StoredControl(**control).write_id_keys(first_keys(KEY, 0), IdKeys())  # operator-id-key has run
+    StoredSigningRows(**control).write_signing_keys(first_signing_keys(SIGNING_KEY, 0), SigningKeys())
+    return items.rows(CONTROL)
 
 
 @define(kw_only=True, slots=False)
@@ -234,11 +243,9 @@ class StackInMemory:
         self.remote = MemoryFunction()
         self.function_at = lambda _: self.remote
         self.make_adapters()
-        register_built_ins(self.action_rows)
+        self.items.write_all([Put(CONTROL, row_key(item["name"]), item) for item in _deployed()])
         self.actions = RegisteredActions(clock=self.clock, store=self.action_rows)
         self.owner_policies = KnownOwnerPolicies(clock=self.clock, store=self.owner_policy_rows)
-        self.control.write_id_keys(first_keys(KEY, 0), IdKeys())  # operator-id-key has run
-        self.signing_rows.write_signing_keys(first_signing_keys(SIGNING_KEY, 0), SigningKeys())
 
     def make_adapters(self) -> None:
         """What is stored, and what is on its way."""

@@ -125,7 +125,7 @@ BUGS = (
         name="eventual-reads",
         what="the ledger is read without `ConsistentRead`",
         breaks=Invariant.NOTHING_LOST,
-        swaps=((StoredLedger, "read", _read_eventually), (StoredLedger, "_items", _items_eventually)),
+        swaps=((StoredLedger, "read", _read_eventually), (StoredLedger, "items", _items_eventually)),
     ),
     Bug(
         name="no-fencing",

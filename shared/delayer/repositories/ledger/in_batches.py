@@ -18,7 +18,7 @@ class StoredLedgerInBatches(StoredLedger):
     """Port LedgerInBatches."""
 
     def read_each(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow | Unavailable]:
-        return {item[KEY]: _read(item) for item in self._items(schedule_ids)}
+        return {item[KEY]: _read(item) for item in self.items(schedule_ids)}
 
     def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
         """Nothing is done by the threads of the pool: all of them may wait for what this one writes for them."""

@@ -37,12 +37,13 @@ class StoredLedger:
         return None if item is None else from_item(item)
 
     def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
-        return {item[KEY]: from_item(item) for item in self._items(schedule_ids)}
+        return {item[KEY]: from_item(item) for item in self.items(schedule_ids)}
 
     def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
         return self.parallel.map(self._answered, changes)
 
-    def _items(self, schedule_ids: Sequence[str]) -> list[Item]:
+    def items(self, schedule_ids: Sequence[str]) -> list[Item]:
+        """Those that are there, as they are stored."""
         return self.store.get_many(self.table, [{KEY: schedule_id} for schedule_id in dict.fromkeys(schedule_ids)])
 
     def _answered(self, change: LedgerChange) -> WriteResult:
