@@ -10,6 +10,7 @@ from typing import Any
 
 from delayer.core.actions.registration import Registrations
 from delayer.core.connections.connection import Connection, SecretNote
+from delayer.core.connections.tokens import TokenRow
 from delayer.core.flow.block import Block
 from delayer.core.jobs.job import JobRow
 from delayer.core.ledger.row import LedgerRow
@@ -25,7 +26,8 @@ from delayer.core.series.series import Cursor, SeriesDefinition
 from delayer.core.signing.rotation import Rotation
 from delayer.ports.owner_policies import DEFAULT
 from delayer.ports.registry import NameRow
-from delayer.repositories.connections.connections import StoredConnections, connection_from
+from delayer.repositories.connections.connections import StoredConnections, connection_from, connection_item
+from delayer.repositories.connections.tokens import StoredTokens, token_item, token_key
 from delayer.repositories.control.actions import StoredActions
 from delayer.repositories.control.owner_policies import StoredOwnerPolicies
 from delayer.repositories.control.signing_rows import StoredSigningRows
@@ -216,6 +218,16 @@ def _(table: StoredScheduleTable, row: Schedule) -> None:
 @put_row.register
 def _(blocks: StoredBlocks, row: Block) -> None:
     put_item(blocks, entry_key("flow", row.key), block_rows.to_item(row))
+
+
+@put_row.register
+def _(connections: StoredConnections, row: Connection) -> None:
+    store_of(connections).write(put_whole(connections.table, connection_item(row)))
+
+
+@put_row.register
+def _(tokens: StoredTokens, row: TokenRow) -> None:
+    put_item(tokens, token_key(row.owner, row.name), token_item(row))
 
 
 @put_row.register

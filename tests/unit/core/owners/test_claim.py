@@ -11,6 +11,7 @@ from delayer.core.schedule.instants import DAY, HOUR, minute_of
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.control.owner_claim import StoredOwnerClaim
 from delayer.wiring import use_cases
+from tests.tables import on_sqlite
 from tests.world import START, World
 
 
@@ -163,7 +164,7 @@ def test_what_could_not_be_kept_is_not_noted() -> None:
             raise Unavailable("write the owner claim")
 
     world = World()
-    world.owner_claim = Full()
+    world.owner_claim = on_sqlite(Full)
     with pytest.raises(Unavailable):
         asked(world, "Create", "sub")
     assert [event for event, _, _ in world.observer.lines if event == "owner claim"] == []

@@ -68,7 +68,8 @@ def world_with(*blocks: Block, answers: tuple[Result, ...] = ()) -> World:
 
 
 def circuit(world: World) -> Block:
-    [block] = [block for block in all_rows(world.blocks).values() if block.kind is Kind.CIRCUIT]
+    blocks: list[Block] = [block for block in all_rows(world.blocks).values() if block.kind is Kind.CIRCUIT]
+    [block] = blocks
     return block
 
 
@@ -137,7 +138,7 @@ def test_what_has_probed_fails_when_its_age_is_over() -> None:
 
 def probed(*answers: Result, row: object = None) -> World:
     world = world_with(PAUSED, answers=answers)
-    put_row(world.ledger, row or a_claim())  # type: ignore[arg-type]
+    put_row(world.ledger, row or a_claim())
     assert world.execute(to_executor(an_executor_message())) == []
     return world
 

@@ -94,7 +94,9 @@ def test_a_circuit_says_until_when() -> None:
 
 def test_a_crowd_is_said_as_the_contract_has_it() -> None:
     world = World()
-    reads_of(world, crowded(Party(owner=OWNER, target=TARGET), START + MINUTE, None))
+    crowd = crowded(Party(owner=OWNER, target=TARGET), START + MINUTE, None)
+    assert crowd
+    reads_of(world, crowd)
     schedule = posted(world)
     world.clock.move(MINUTE + SECOND)
     content = shown(world, schedule)
