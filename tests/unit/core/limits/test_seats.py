@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.core.limits.seats import CLEARED, NEEDED, TERM, Hold, Row, is_usable, over, still_there, take
-from delayer.repositories.flow.seats import HOLD, LIST, StoredSeats
+from delayer.repositories.flow.lines import LIST
+from delayer.repositories.flow.seats import HOLD, StoredSeats
 from delayer.store.items import entry_key
 from tests.looking import all_rows, put_item
 from tests.samples import NOW
