@@ -204,7 +204,7 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/signing",
     },
     "wiring/in_memory": {"core/schedule", "core/actions", "core/api", "core/signing", "core/timing", "ports", "fakes"}
-    | {"use_cases/actions", "use_cases/flow", "use_cases/limits", "use_cases/owners", "sqlite", "repositories"}
+    | {"use_cases/actions", "use_cases/flow", "use_cases/limits", "use_cases/owners", "sqlite", "store", "repositories"}
     | {
         "repositories/connections",
         "repositories/control",

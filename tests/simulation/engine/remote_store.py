@@ -24,8 +24,9 @@ class RemoteStore:
     network: Network
     _query: str = field(init=False)  # the name of most requests
 
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_query", f"{self.label}.query")
+    @_query.default
+    def _name_of_a_query(self) -> str:
+        return f"{self.label}.query"
 
     def get(self, table: str, key: Key, *, latest: bool = True) -> Item | None:
         return self._ask("get", partial(self.store.get, latest=latest), table, key)

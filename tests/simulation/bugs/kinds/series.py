@@ -75,7 +75,7 @@ def _over_what_is_there(replica: Replica, write: Write) -> Write:
     current = replica.get(write.table, write.key)
     if current is None or current == write.item:
         return write
-    return write._replace(values={**write.values, "revision": current["revision"] + 1}, when=None)
+    return Put(write.table, write.key, {**write.values, "revision": current["revision"] + 1})
 
 
 def _only_the_current(cursor: Cursor) -> tuple[str, ...]:
