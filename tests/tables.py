@@ -22,7 +22,7 @@ def on_sqlite(repository: type[Repository], store: Store | None = None) -> Repos
     """A repository; its tables are called as the fields that name them."""
     made: dict[str, Any] = {"store": store or SqliteStore()}
     for one in fields(repository):  # type: ignore[arg-type] # an attrs class
-        if one.name == "table" or one.name.endswith("_table"):
+        if one.name.endswith("table"):
             made[one.name] = one.name
         elif one.name == "parallel":
             made[one.name] = InOrder()

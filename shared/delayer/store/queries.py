@@ -28,6 +28,11 @@ class Query(NamedTuple):
     only: tuple[str, ...] = ()  # attributes; none: all of them
     when: Condition | None = None  # only those that satisfy it. A page is counted before
 
+    @property
+    def of_whole_items(self) -> "Query":
+        """The same, with all attributes of each item."""
+        return self._replace(only=())
+
 
 class Page(NamedTuple):
     """Perhaps fewer items than were asked for, even none, while there are more."""

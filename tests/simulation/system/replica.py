@@ -66,7 +66,7 @@ class Replica:
             thread.listed_at = as_of
         if query.latest and not self.there.items[place]:
             return NOTHING
-        page = self.store.query(query._replace(only=()))
+        page = self.store.query(query.of_whole_items)
         if before := self._before(place, as_of):
             page = _as_it_was(query, page, before)
         if len(page.items) > 1 and self.chance.surprise(f"{query.table} page short", SHORT):
