@@ -12,7 +12,7 @@ NAMES, VALUES = "ExpressionAttributeNames", "ExpressionAttributeValues"
 SAID_FOR_NOTHING: Final = (("ConsistentRead", False),)  # it is the default
 PLACEHOLDER: Final = re.compile(r"[#:]\w+")
 VERB: Final = re.compile(r"\b(SET|ADD|DELETE|REMOVE) ")
-COMMA: Final = re.compile(r', (?![^(]*\))(?=(?:[^"]*"[^"]*")*[^"]*$)')  # between parts, not within one
+COMMA: Final = re.compile(r", (?![^(]*\))")  # between parts, not within a call
 
 
 def meaning_of(request: Any) -> Any:
@@ -34,10 +34,13 @@ def _shown(value: Any) -> str:
 
 
 def _expression(name: str, text: str, stands: Mapping[str, str]) -> Any:
-    filled = PLACEHOLDER.sub(lambda found: stands.get(found[0], found[0]), text)
+    def filled(part: str) -> str:
+        return PLACEHOLDER.sub(lambda found: stands.get(found[0], found[0]), part)
+
     if name == "ProjectionExpression":
-        return sorted(filled.split(", "))
+        return sorted(map(filled, text.split(", ")))
     if name != "UpdateExpression":
-        return filled
-    _, *parts = VERB.split(filled)
-    return {verb: sorted(COMMA.split(clause.strip())) for verb, clause in zip(parts[::2], parts[1::2], strict=True)}
+        return filled(text)
+    _, *parts = VERB.split(text)  # before it is filled: a value may have commas
+    clauses = zip(parts[::2], parts[1::2], strict=True)
+    return {verb: sorted(map(filled, COMMA.split(clause.strip()))) for verb, clause in clauses}

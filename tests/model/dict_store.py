@@ -9,7 +9,7 @@ from attrs import define, field
 
 from delayer.store.conditions import holds
 from delayer.store.items import Item, Key, StoredItem
-from delayer.store.queries import Page, Query, Range, kept
+from delayer.store.queries import Page, Query, kept
 from delayer.store.store import Answer, Refused
 from delayer.store.writes import Change, Check, Delete, Put, Write, after, answered
 
@@ -44,7 +44,7 @@ class DictStore:
         """All that the query asks for, in order, each with its sort key."""
         partition = (query.table, *query.partition.values())
         found = [(place[-1], item) for place, item in self.items.items() if place[:-1] == partition]
-        within = [(sort, item) for sort, item in found if _is_within(query.within, sort) and _is_behind(query, sort)]
+        within = [(sort, item) for sort, item in found if _is_asked_for(query, sort)]
         return sorted(within, key=lambda one: one[0], reverse=query.is_backward)
 
     def count(self, query: Query, at_most: int) -> int:
@@ -89,21 +89,9 @@ def _place(table: str, key: Key) -> Place:
     return table, *key.values()
 
 
-def _is_within(within: Range | None, sort: str) -> bool:
-    match within:
-        case None:
-            return True
-        case Range("between", first, last):
-            return first <= sort <= last
-        case Range("begins", beginning):
-            return sort.startswith(beginning)
-        case Range("=", value):
-            return sort == value
-        case Range(operator, value):
-            return sort < value if operator == "<" else sort >= value
-
-
-def _is_behind(query: Query, sort: str) -> bool:
+def _is_asked_for(query: Query, sort: str) -> bool:
+    if query.within and not query.within.has(sort):
+        return False
     if not query.after:
         return True
     return sort < query.after if query.is_backward else sort > query.after

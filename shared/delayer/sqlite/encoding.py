@@ -36,7 +36,7 @@ def _prepared(value: Value) -> Any:
             return {BYTES: base64.b64encode(value).decode()}
         case Decimal():
             return {NUMBER: str(value)}
-        case frozenset():
+        case frozenset() if value:
             return {SET: [_prepared(one) for one in sorted(value)]}
         case list():
             return [_prepared(one) for one in value]
@@ -44,7 +44,9 @@ def _prepared(value: Value) -> Any:
             if MARKS & value.keys():
                 raise TypeError(f"no attribute may be called {MARKS & value.keys()}")
             return {name: _prepared(one) for name, one in value.items()}
-    return value
+        case str() | bool() | int() | None:
+            return value
+    raise TypeError(f"no attribute is a {type(value).__name__}, or an empty one")
 
 
 def decode(text: bytes) -> Item:

@@ -13,7 +13,7 @@ from delayer.sqlite.encoding import decode, encode
 from delayer.store.changes import ItemChange
 from delayer.store.conditions import holds
 from delayer.store.items import Item, Key
-from delayer.store.limits import ITEM, check_distinct, check_item, check_key, check_transaction
+from delayer.store.limits import ITEM, check_distinct, check_item, check_key, check_query, check_transaction
 from delayer.store.queries import Page, Query, Range, kept
 from delayer.store.store import Answer, Refused
 from delayer.store.writes import Change, Check, Delete, Put, Write, after, answered
@@ -41,7 +41,7 @@ Heard: TypeAlias = Callable[[Sequence[ItemChange]], None]
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    """In a file, what is written is on the disk before its answer; readers do not wait for a writer."""
+    """In a file, what is written is on the disk before its answer; no reader waits for a writer of another process."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=64)
     if path != MEMORY:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -51,15 +51,18 @@ def _connect(path: str) -> sqlite3.Connection:
     return connection
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False)
 class SqliteStore:
-    """Port Store. All threads of the process may use it."""
+    """Port Store. All threads of the process may use it, one at a time.
+
+    Whoever hears of changes is told before they are committed. If that fails, they are undone, and never were.
+    """
 
     path: str = MEMORY
-    heard: Heard | None = field(default=None, eq=False)
-    _lock: RLock = field(factory=RLock, init=False, eq=False)
-    _connection: sqlite3.Connection = field(init=False, eq=False)
-    _partitions: set[tuple[str, str]] = field(factory=set, init=False, eq=False)  # that ever had an item, in memory
+    heard: Heard | None = None
+    _lock: RLock = field(factory=RLock, init=False)
+    _connection: sqlite3.Connection = field(init=False)
+    _partitions: set[tuple[str, str]] = field(factory=set, init=False)  # that ever had an item, in memory
 
     @_connection.default
     def _open(self) -> sqlite3.Connection:
@@ -80,6 +83,7 @@ class SqliteStore:
 
     def query(self, query: Query) -> Page:
         """A sweep asks for many minutes that have nothing. In memory that is known without a statement."""
+        check_query(query)
         [partition] = query.partition.values()
         if self.path == MEMORY and (query.table, partition) not in self._partitions:
             return Page(())
@@ -93,6 +97,8 @@ class SqliteStore:
         return len(self.query(query._replace(at_most=0)).items)
 
     def write(self, write: Write) -> Item:
+        if isinstance(write, Check):
+            raise TypeError("a condition alone is part of a transaction")
         with self._writing() as connection:
             [new] = self._written(connection, [write])
         return answered(write, new or {}) if isinstance(write, Change) and write.is_answered else {}
@@ -108,8 +114,8 @@ class SqliteStore:
         return None
 
     def write_all(self, writes: Sequence[Put | Delete]) -> list[Put | Delete]:
-        check_distinct([one.key for one in writes])
         try:
+            check_distinct([one.key for one in writes])
             with self._writing() as connection:
                 self._written(connection, writes)
         except Unavailable:
@@ -168,10 +174,11 @@ class SqliteStore:
                 self._connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield self._connection
+                    self._connection.execute("COMMIT")
                 except BaseException:
-                    self._connection.execute("ROLLBACK")
+                    if self._connection.in_transaction:  # otherwise SQLite has undone it itself
+                        self._connection.execute("ROLLBACK")
                     raise
-                self._connection.execute("COMMIT")
             except (sqlite3.Error, UnicodeError) as error:
                 raise Unavailable(f"write {self.path}: {error}") from error
 

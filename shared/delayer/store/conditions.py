@@ -1,5 +1,6 @@
 """Conditions on an item, as data: an engine translates them, or asks `holds`."""
 
+from decimal import Decimal
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from delayer.store.items import StoredItem, Value
@@ -51,13 +52,22 @@ _COMPARED: Final = {
 }
 
 
+def _are_alike(one: Value, other: Value) -> bool:
+    """Whether they are of one of DynamoDB's types: all numbers are, and a member of an enumeration is a text."""
+    if type(one) is type(other):
+        return True
+    if isinstance(one, bool) or isinstance(other, bool):
+        return False
+    return any(isinstance(one, kind) and isinstance(other, kind) for kind in (str, (int, Decimal)))
+
+
 def holds(condition: Condition | None, item: StoredItem | None) -> bool:
     """Whether an item satisfies a condition; None is an item that is not there, and a condition that always holds."""
     match condition:
         case None:
             return True
         case Is(name, value, operator):
-            if not item or name not in item or type(item[name]) is not type(value):
+            if not item or name not in item or not _are_alike(item[name], value):
                 return False
             found: bool = _COMPARED[operator](item[name], value)
             return found

@@ -9,6 +9,7 @@ from typing import Final
 
 from delayer.ports.unavailable import Unavailable
 from delayer.store.items import Key, StoredItem, Value
+from delayer.store.queries import Query
 from delayer.store.writes import Write
 
 ITEM: Final = 400 * 1024  # bytes, with the names of its attributes
@@ -20,13 +21,31 @@ TRANSACTION: Final = 100  # writes
 def check_key(key: Key) -> None:
     """Raises Unavailable, as AWS's ValidationException arrives."""
     for name, value, most in zip(key, key.values(), (PARTITION, SORT), strict=False):
-        if not isinstance(value, str) or not 0 < len(value.encode()) <= most:
+        if not isinstance(value, str) or not 0 < _bytes_of(value) <= most:
             raise Unavailable(f"the key {name} must have 1 to {most:,} bytes")
+
+
+def _bytes_of(text: str) -> int:
+    """0 of a text that is none in UTF-8."""
+    try:
+        return len(text.encode())
+    except UnicodeError:
+        return 0
+
+
+def check_query(query: Query) -> None:
+    """Raises Unavailable."""
+    check_key(query.partition)
+    within = query.within
+    if within and within.operator == "between" and within.value > within.last:
+        raise Unavailable("a range must not end before it begins")
+    if within and query.after and not within.has(query.after):
+        raise Unavailable("a page must begin within the range")
 
 
 def check_item(item: StoredItem) -> None:
     """Raises Unavailable."""
-    if size(item) > ITEM:
+    if sum(len(name.encode()) + size(value) for name, value in item.items()) > ITEM:
         raise Unavailable(f"an item must not have more than {ITEM:,} bytes")
 
 

@@ -13,6 +13,19 @@ class Range(NamedTuple):
     value: str
     last: str = ""  # of `between`
 
+    def has(self, sort: str) -> bool:
+        """Whether a sort key lies within it."""
+        match self.operator:
+            case "=":
+                return sort == self.value
+            case "<":
+                return sort < self.value
+            case ">=":
+                return sort >= self.value
+            case "between":
+                return self.value <= sort <= self.last
+        return sort.startswith(self.value)
+
 
 class Query(NamedTuple):
     """The items of a partition in the order of their sort keys, by the bytes of UTF-8."""

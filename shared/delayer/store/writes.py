@@ -21,7 +21,7 @@ class Put(NamedTuple):
     @property
     def item(self) -> Item:
         """All of it, with its key."""
-        return {**self.key, **self.values}
+        return {**self.key, **self.values, **self.key}  # first in it, and never another one
 
 
 class Delete(NamedTuple):

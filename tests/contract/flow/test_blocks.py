@@ -8,7 +8,7 @@ from attrs import evolve
 from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.flow.block import Block, Kind, crowded, opened, opened_again, probing, suspended
 from delayer.core.flow.comeback import coming_back
-from delayer.core.flow.party import Party
+from delayer.core.flow.party import EVERY, Party
 from delayer.core.limits.limit import limited
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.ports.flow import Rows
@@ -172,6 +172,15 @@ def test_a_suspension_counts_as_long_as_its_party_can_be_read(change: dict[str, 
     rows = blocks.rows(latest=False)
     assert [(block.kind, block.party) for block in rows.blocks] == [(Kind.SUSPENSION, SUSPENDED.party)]
     assert rows.malformed == (SUSPENDED.key,)
+
+
+def test_a_name_that_is_no_text_is_that_of_all(blocks: StoredBlocks) -> None:
+    """Of a suspension: rather too much is held up than what was to be. One of everything is never read from it."""
+    both = evolve(SUSPENDED, party=Party(owner=OWNER, target="http-request target"))
+    put(blocks, {**to_item(both), "target": 1})
+    [block] = blocks.rows(latest=True).blocks
+    assert block.party == Party(owner=OWNER, target=EVERY)
+    assert blocks.rows(latest=True).malformed == (both.key,)
 
 
 def test_a_suspension_of_nobody_known_suspends_nobody(blocks: StoredBlocks) -> None:

@@ -14,7 +14,7 @@ from delayer.store.changes import ItemChange
 from delayer.store.conditions import holds
 from delayer.store.items import Item, Key, StoredItem
 from delayer.store.limits import check_distinct
-from delayer.store.queries import Page, Query, Range, kept
+from delayer.store.queries import Page, Query, kept
 from delayer.store.store import Answer
 from delayer.store.writes import Delete, Put, Write
 from tests.simulation.engine.chance import Chance
@@ -138,17 +138,4 @@ def _is_asked_for(query: Query, last: str, entry: str) -> bool:
     first, end = (last, query.after) if query.is_backward else (query.after, last)
     if (first and entry < first) or (end and entry > end) or entry == query.after:
         return False
-    return query.within is None or _lies_in(query.within, entry)
-
-
-def _lies_in(within: Range, entry: str) -> bool:
-    match within.operator:
-        case "=":
-            return entry == within.value
-        case "<":
-            return entry < within.value
-        case ">=":
-            return entry >= within.value
-        case "between":
-            return within.value <= entry <= within.last
-    return entry.startswith(within.value)
+    return query.within is None or query.within.has(entry)

@@ -1,5 +1,7 @@
 """What SQLite has and DynamoDB has elsewhere: a file that outlives its process, the change feed, and expiry."""
 
+import sqlite3
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,9 @@ from delayer.sqlite.sqlite_store import SqliteStore
 from delayer.store.changes import ItemChange
 from delayer.store.conditions import Is, lacks
 from delayer.store.items import entry_key
+from delayer.store.queries import Query, Range
 from delayer.store.store import Refused
-from delayer.store.writes import Change, Delete, Put
+from delayer.store.writes import Change, Check, Delete, Put
 
 KEY = entry_key("list", "a")
 
@@ -100,9 +103,54 @@ def test_a_file_keeps_what_was_written(tmp_path: Path) -> None:
     assert SqliteStore(path=path).get("t", KEY) == item(members=frozenset({"x"}), data=b"\x00")
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        Query("t", {"list": ""}),
+        Query("t", {"list": "list"}, within=Range("between", "b", "a")),
+        Query("t", {"list": "list"}, within=Range("begins", "b"), after="a"),
+        Query("t", {"list": "\ud800"}),
+    ],
+    ids=["of no partition", "ends before it begins", "begins before its range", "no text"],
+)
+def test_what_nobody_may_ask_is_refused(store: SqliteStore, query: Query) -> None:
+    """As DynamoDB does. moto answers these, so the suite of all engines cannot compare them."""
+    with pytest.raises(Unavailable):
+        store.query(query)
+    with pytest.raises(Unavailable):
+        store.count(query, 1)
+
+
+def test_a_condition_alone_is_no_write(store: SqliteStore) -> None:
+    with pytest.raises(TypeError, match="part of a transaction"):
+        store.write(Check("t", KEY, lacks("entry")))
+
+
+def test_a_commit_that_fails_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the items nor an open transaction, within which the next reader would see them."""
+
+    class FullDisk(sqlite3.Connection):
+        is_full = False
+
+        def execute(self, text: str, *values: Any) -> sqlite3.Cursor:
+            if text == "COMMIT" and self.is_full:
+                raise sqlite3.OperationalError("disk I/O error")
+            return super().execute(text, *values)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=FullDisk))
+    store = SqliteStore()
+    monkeypatch.setattr(FullDisk, "is_full", True)
+    with pytest.raises(Unavailable, match="disk I/O error"):
+        store.write(Put("t", KEY, {"n": 1}))
+    assert store.get("t", KEY) is None
+    monkeypatch.setattr(FullDisk, "is_full", False)
+    store.write(Put("t", KEY, {"n": 2}, lacks("entry")))
+    assert store.get("t", KEY) == item(n=2)
+
+
 def test_what_cannot_be_stored_is_refused(store: SqliteStore) -> None:
     """A float is no attribute, a surrogate no text, and a name of ours would be read as something else."""
-    unfit: list[dict[str, Any]] = [{"n": object()}, {"n": "\ud800"}, {"n": {"$set": []}}]
+    unfit: list[dict[str, Any]] = [{"n": 1.5}, {"n": object()}, {"n": "\ud800"}, {"n": {"$set": []}}]
     for values in unfit:
         with pytest.raises(Unavailable):
             store.write(Put("t", KEY, values))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from delayer.ports.unavailable import Unavailable
 from delayer.store.items import Item, StoredItem, Value
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def from_attributes(item: Mapping[str, Any]) -> Item:
 
 
 def attribute_of(value: Value) -> Any:
-    """One attribute for DynamoDB. Most are texts and whole numbers."""
+    """One attribute for DynamoDB. Most are texts and whole numbers. Raises Unavailable if it cannot be stored."""
     if type(value) is str:
         return {"S": value}
     if type(value) is int:
@@ -49,9 +50,9 @@ def _other_value(value: Value) -> Any:  # noqa: C901 - a line for each type
             return {"L": [attribute_of(one) for one in value]}
         case bytes():
             return {"B": value}
-        case frozenset():
+        case frozenset() if value:
             return _set_of(value)
-    raise TypeError(f"DynamoDB stores no {type(value).__name__}")
+    raise Unavailable(f"an item that cannot be stored: no attribute is a {type(value).__name__}, or an empty one")
 
 
 def _set_of(values: frozenset[Any]) -> Any:

@@ -1,10 +1,11 @@
 """The store on DynamoDB: each operation is the request of the same name."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import frozen
+from botocore.exceptions import ParamValidationError
 
 from delayer.aws.runtime.clients import AWS_ERRORS, log
 from delayer.aws.store.attributes import Attributes, from_attributes, to_attributes
@@ -15,7 +16,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.store.items import Item, Key
 from delayer.store.queries import Page, Query
 from delayer.store.store import Answer, Refused
-from delayer.store.writes import Change, Check, Delete, Put, Write
+from delayer.store.writes import Change, Check, Delete, Put, Write, answered
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -36,7 +37,7 @@ class DynamoStore:
         try:
             answer = self.dynamodb.get_item(TableName=table, Key=to_attributes(key), ConsistentRead=latest)
         except AWS_ERRORS as error:
-            raise Unavailable(f"read {table}: {error}") from error
+            raise Unavailable(f"read {table}: {_said(error)}") from error
         return from_attributes(answer["Item"]) if "Item" in answer else None
 
     def get_many(self, table: str, keys: Sequence[Key], *, latest: bool = True) -> list[Item]:
@@ -51,7 +52,7 @@ class DynamoStore:
             try:
                 answer = self.dynamodb.batch_get_item(RequestItems={table: {"Keys": keys, "ConsistentRead": latest}})
             except AWS_ERRORS as error:
-                raise Unavailable(f"read {table}: {error}") from error
+                raise Unavailable(f"read {table}: {_said(error)}") from error
             items += [from_attributes(one) for one in answer.get("Responses", {}).get(table, [])]
             keys = list(answer.get("UnprocessedKeys", {}).get(table, {"Keys": []})["Keys"])
             if not keys:
@@ -77,7 +78,7 @@ class DynamoStore:
         try:
             return self.dynamodb.query(**queried(query), **more)
         except AWS_ERRORS as error:
-            raise Unavailable(f"query {query.table}: {error}") from error
+            raise Unavailable(f"query {query.table}: {_said(error)}") from error
 
     def write(self, write: Write) -> Item:
         match write:
@@ -89,9 +90,10 @@ class DynamoStore:
                 answer = self._written(table, self.dynamodb.delete_item, there | conditional(when))
             case Change(table):
                 answer = self._written(table, self.dynamodb.update_item, _change(write) | _shown(write))
+                return answered(write, from_attributes(answer.get("Attributes", {})))
             case Check():
                 raise TypeError("a condition alone is part of a transaction")
-        return from_attributes(answer.get("Attributes", {}))
+        return {}
 
     def _written(self, table: str, request: Callable[..., Any], arguments: dict[str, Any]) -> Any:
         try:
@@ -100,7 +102,7 @@ class DynamoStore:
             items = in_the_way(error)
             if any(item is not None for item in items):
                 raise Refused(items) from None  # the error holds the item
-            raise Unavailable(f"write {table}: {error}") from error
+            raise Unavailable(f"write {table}: {_said(error)}") from error
 
     def write_each(self, puts: Sequence[Put]) -> list[Answer]:
         return Each(dynamodb=self.dynamodb, store=self).write(puts)
@@ -122,7 +124,8 @@ class DynamoStore:
             if not requests:
                 return []
             time.sleep(0.02 * 2**attempt)
-        return [one for one in writes if _request(one) in requests]
+        left = [_place(one, writes[0].key) for one in requests]
+        return [one for one in writes if to_attributes(one.key) in left]
 
     def transact(self, writes: Sequence[Write]) -> None:
         """No ClientRequestToken of ours: the conditions make it idempotent already, and for ever; a token is forgotten
@@ -130,6 +133,11 @@ class DynamoStore:
         """
         items: Any = [_transacted(one) for one in writes]
         self._written(writes[0].table, self.dynamodb.transact_write_items, {"TransactItems": items})
+
+
+def _said(error: Exception) -> str:
+    """What may be logged: botocore shows the values of a request that it does not take, and they may be secrets."""
+    return type(error).__name__ if isinstance(error, ParamValidationError) else str(error)
 
 
 def _more(query: Query, answer: Any) -> str:
@@ -149,6 +157,12 @@ def _request(write: Put | Delete) -> "WriteRequestTypeDef":
     if isinstance(write, Put):
         return {"PutRequest": {"Item": to_attributes(write.item)}}
     return {"DeleteRequest": {"Key": to_attributes(write.key)}}
+
+
+def _place(request: Any, names: Iterable[str]) -> Attributes:
+    """The key of a request, as DynamoDB says it back."""
+    said = request["PutRequest"]["Item"] if "PutRequest" in request else request["DeleteRequest"]["Key"]
+    return {name: said[name] for name in names}
 
 
 def _transacted(write: Write) -> dict[str, Any]:

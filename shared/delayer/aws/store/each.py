@@ -15,7 +15,7 @@ from delayer.aws.runtime.clients import AWS_ERRORS, error_code, log
 from delayer.aws.store.attributes import attribute_of, from_attributes
 from delayer.aws.store.conflicts import PAUSES
 from delayer.ports.unavailable import Unavailable
-from delayer.store.conditions import All, Condition, Has, Is
+from delayer.store.conditions import All, Condition, Is, lacks
 from delayer.store.items import Item, Key, Value
 from delayer.store.store import Answer, Refused
 from delayer.store.writes import Put
@@ -153,7 +153,7 @@ class Each:
 
 def statement(put: Put) -> "BatchStatementRequestTypeDef":
     """An INSERT, if its condition is that nothing is there; or an UPDATE of what there is."""
-    if isinstance(put.when, Has):
+    if put.when == lacks(next(iter(put.key))):
         return _insert(put)
     return _update(put, dict(_wanted(put.when)))
 

@@ -16,7 +16,7 @@ from delayer.store.store import Refused, Store
 from delayer.store.writes import Change
 
 KEY: Final = row_key("actions")
-TRIES: Final = 20  # a deployment writes all of its types at a time, and of those who write, one is through each time
+TRIES: Final = 100  # deployments write many types at a time, and of those who write, one is through each time
 
 
 class _Stored(msgspec.Struct, kw_only=True, omit_defaults=True):

@@ -81,8 +81,8 @@ def keys_from(row: StoredItem) -> SigningKeys:
     try:
         check_version(row, VERSION)
         return SigningKeys(keys=tuple(map(KEY.row, row["keys"])))
-    except NOT_READ as error:
-        raise Unavailable(f"signing keys that cannot be read: {type(error).__name__}") from error
+    except (*NOT_READ, Unavailable) as error:
+        raise Unavailable(f"signing keys that cannot be read: {type(error).__name__}") from None  # they are secrets
 
 
 def rotation_item(owner: str, rotation: Rotation) -> Item:

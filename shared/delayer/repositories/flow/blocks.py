@@ -105,17 +105,18 @@ def to_item(block: Block) -> Item:
 def from_item(item: StoredItem) -> Block | None:
     """The inverse of to_item. Of a suspension, what can be read of it; None for any other row that cannot be read."""
     try:
-        party = _party(item)
-    except TypeError:
-        return None
-    try:
-        return BLOCK.row(item, party=party)
-    except Unavailable:
-        return _suspension(item, party)
+        return BLOCK.row(item, party=_party(item))
+    except (TypeError, Unavailable):
+        return _suspension(item)
 
 
-def _suspension(item: StoredItem, party: Party) -> Block | None:
-    """Whoever has suspended it is relied upon, also by code that is older than the row."""
+def _suspension(item: StoredItem) -> Block | None:
+    """Whoever has suspended it is relied upon, also by code that is older than the row.
+
+    A name that is no text is that of all: rather too much is held up than what was to be.
+    """
+    owner, target = (name if isinstance(name := item.get(one), str) else EVERY for one in ("owner", "target"))
+    party = Party(owner=owner, target=target)
     if item.get("kind") != Kind.SUSPENSION or party == EVERYTHING:
         return None
     return Block(kind=Kind.SUSPENSION, party=party, revision=MALFORMED, since=0, reason=OF_ANOTHER_VERSION)

@@ -1,7 +1,5 @@
 """What keeps series going without an event, in the registry: the lists of the net, and the directories (ADR 0100)."""
 
-from typing import TYPE_CHECKING
-
 from attrs import frozen
 
 from delayer.core.schedule.bucket import Bucket
@@ -13,17 +11,15 @@ from delayer.repositories.registry.lists import list_query
 from delayer.repositories.series.directories import directory_list
 from delayer.repositories.series.series_table import current_list, filed_in, filed_values, id_in_entry
 from delayer.store.items import entry_key
+from delayer.store.store import Store
 from delayer.store.writes import Delete, Put
-
-if TYPE_CHECKING:
-    from delayer.store.store import Store
 
 
 @frozen(kw_only=True)
 class StoredSeriesUpkeep:
     """Port SeriesUpkeep."""
 
-    store: "Store"
+    store: Store
     table: str
 
     def look_again(self, filed: Filed, bucket: Bucket) -> None:

@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from botocore.exceptions import ParamValidationError
 
 from delayer.aws.store.dynamo_store import KEYS, ROUNDS, DynamoStore
 from delayer.ports.unavailable import Unavailable
+from delayer.store.writes import Put
 from tests.clients import ERRORS, AnyClient, Failing
 
 TABLE = "table"
@@ -55,6 +57,31 @@ def test_what_never_comes_is_unavailable() -> None:
 def test_an_error_is_unavailable(error: Exception) -> None:
     with pytest.raises(Unavailable):
         DynamoStore(Failing(error)).get_many(TABLE, keys(1))
+
+
+class LeavesTheSecond(AnyClient):
+    """And says a set back in another order, and a number in another form."""
+
+    def batch_write_item(self, RequestItems: dict[str, Any]) -> dict[str, Any]:  # noqa: N803 - boto3's own name
+        left = [one for one in RequestItems[TABLE] if one["PutRequest"]["Item"]["key"] == {"S": "b"}]
+        values = {"names": {"SS": ["y", "x"]}, "number": {"N": "1E+1"}}
+        said = [{"PutRequest": {"Item": {**one["PutRequest"]["Item"], **values}}} for one in left]
+        return {"UnprocessedItems": {TABLE: said}}
+
+
+def test_what_is_left_is_known_by_its_key() -> None:
+    """However DynamoDB says it back: what it was believed to have written would be lost."""
+    values = {"names": frozenset({"x", "y"}), "number": 10}
+    puts = [Put(TABLE, {"key": name}, values) for name in "abc"]
+    assert DynamoStore(LeavesTheSecond()).write_all(puts) == [puts[1]]
+
+
+def test_a_request_that_botocore_does_not_take_is_not_shown() -> None:
+    """It quotes the value, which may be a secret."""
+    error = ParamValidationError(report="Invalid type for parameter Item.token.S, value: hidden")
+    with pytest.raises(Unavailable) as unavailable:
+        DynamoStore(Failing(error)).write(Put(TABLE, {"key": "a"}))
+    assert "hidden" not in str(unavailable.value)
 
 
 def test_nothing_is_no_request() -> None:
