@@ -48,6 +48,7 @@ from delayer.repositories.flow.seats import StoredSeats
 from delayer.repositories.journal.journal import StoredJournal
 from delayer.repositories.journal.live_count import StoredLiveCount
 from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
+from delayer.repositories.ledger.ledger import StoredLedger
 from delayer.repositories.registry.jobs import StoredJobs
 from delayer.repositories.registry.rate_limit import StoredRateLimit
 from delayer.repositories.registry.registry import StoredRegistry
@@ -79,7 +80,7 @@ REMOTE: Final = {  # the parts of a bundle behind which AWS may fail, and what t
     "waiting": "waiting_table",
     "waiting_records": "waiting_records",
     "ledger": "ledger",
-    "ledger_in_batches": "ledger",
+    "ledger_in_batches": "ledger_in_batches",
     "control": "control",
     "signing_rows": "signing_rows",
     "trials": "trials",
@@ -268,7 +269,8 @@ class StackInMemory:
         self.waiting_records = StoredScheduleTable(store=items, table=WAITING, page_size=page)
         self.waiting_table = StoredWaitingTable(store=items, table=WAITING)
         self.records = StoredRecords(store=items, **lanes)
-        self.ledger = StoredLedgerInBatches(store=items, table=LEDGER, parallel=InOrder())
+        self.ledger = StoredLedger(store=items, table=LEDGER, parallel=self.parallel())
+        self.ledger_in_batches = StoredLedgerInBatches(store=items, table=LEDGER, parallel=InOrder())
         self.registry = StoredRegistry(store=items, **lanes, ledger_table=LEDGER, registry_table=REGISTRY)
         self.series = StoredSeries(
             store=items,

@@ -126,6 +126,7 @@ LABELS: dict[str, str] = {  # of the repositories, in a story
     "waiting_records": "waiting",
     "waiting_table": "waiting",
     "ledger": "ledger",
+    "ledger_in_batches": "ledger",
     "control": "control",
     "trials": "trials",
     "blocks": "blocks",

@@ -128,7 +128,7 @@ def test_a_schedule_that_waits_costs_two_requests() -> None:
     world, plan = World(), FaultPlan()
     schedule = posted(world)
     a_cancel(world, plan)(schedule.id, OWNER)
-    assert plan.seen == ["StoredLedgerInBatches.write_each", "StoredScheduleTable.write_all"]
+    assert plan.seen == ["StoredLedger.write", "StoredScheduleTable.write_all"]
 
 
 def test_a_named_schedule_keeps_its_name_in_the_row() -> None:

@@ -363,7 +363,7 @@ def test_twenty_calls_cancel_each_member_once() -> None:
     jobs = {stand.begin(GROUP, OWNER).job_id for _ in range(20)}
     assert len(jobs) == 1
     done = stand.run()
-    writes = [name for name in stand.plan.seen if name == "StoredLedgerInBatches.write_each"]
+    writes = [name for name in stand.plan.seen if name == "StoredLedger.write"]
     assert len(writes) == 60
     assert (done.job_id, done.calls, done.found, done.cancelled) == (jobs.pop(), 20, 60, 60)
     assert stand.states(ids) == [State.CANCELLED] * 60
@@ -418,7 +418,7 @@ def test_calls_that_join_all_the_time_do_not_stop_the_job() -> None:
     stand.work = evolve(stand.work, cancel=joining)
     done = stand.run()
     assert (done.calls, done.found, done.cancelled) == (121, 120, 120)
-    assert stand.plan.seen.count("StoredLedgerInBatches.write_each") == 120
+    assert stand.plan.seen.count("StoredLedger.write") == 120
 
 
 def test_what_has_ended_is_counted_without_a_write() -> None:
@@ -428,7 +428,7 @@ def test_what_has_ended_is_counted_without_a_write() -> None:
     stand.world.run_until(START + 3 * MINUTE)
     stand.begin(GROUP, OWNER)
     assert stand.run().handed_over == 55
-    assert "StoredLedgerInBatches.write_each" not in stand.plan.seen
+    assert "StoredLedger.write" not in stand.plan.seen
 
 
 @pytest.mark.parametrize("fault", [Fault.CRASH_BEFORE, Fault.CRASH_AFTER])

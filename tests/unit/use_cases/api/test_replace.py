@@ -565,7 +565,7 @@ def test_every_fault_by_name_then_again(fault: Fault, at: int) -> None:
     stand.by_name()
     request = a_request(START + HOUR, "2")
     assert after_a_fault(lambda: stand.replace_under(plan).by_name(request, OWNER, NAME)) is None
-    assert plan.seen == ["StoredRegistry.get", "StoredLedgerInBatches.get", "StoredRegistry.transact"][: at + 1]
+    assert plan.seen == ["StoredRegistry.get", "StoredLedger.get", "StoredRegistry.transact"][: at + 1]
     new = stand.by_name(START + HOUR, "2")
     assert stand.fired() == [new.id]
 
@@ -578,7 +578,7 @@ def test_every_fault_by_id_then_again(fault: Fault, at: int) -> None:
     old = stand.posted()
     failing = stand.replace_under(plan)
     assert after_a_fault(lambda: failing.by_id(old.id, OWNER, point_in_time=START + HOUR, payload=None)) is None
-    assert plan.seen == ["StoredLedgerInBatches.get", "StoredScheduleTable.get", "StoredRegistry.transact"][: at + 1]
+    assert plan.seen == ["StoredLedger.get", "StoredScheduleTable.get", "StoredRegistry.transact"][: at + 1]
     answer = stand.replace.by_id(old.id, OWNER, point_in_time=START + HOUR, payload=None)
     done = at == 2 and fault in (Fault.AFTER, Fault.CRASH_AFTER)
     assert isinstance(answer, TooLate if done else Replaced)

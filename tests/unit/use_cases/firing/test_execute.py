@@ -353,7 +353,7 @@ def closed(world: World, *methods: str) -> World:
     """The ledger or the store does not answer to these calls of the executor."""
     world.execute = evolve(
         world.execute,
-        ledger=evolve(world.execute.ledger, ledger=Closed(world.ledger, methods)),
+        ledger=evolve(world.execute.ledger, ledger=Closed(world.ledger_in_batches, methods)),
         dead_letters=evolve(world.execute.dead_letters, store=Closed(world.store, methods)),  # type: ignore[misc]
     )
     return world
