@@ -4,9 +4,11 @@
 conditions that a port has. `put_item` writes what no code of ours would write. All of it is for SQLite in memory.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import singledispatch
 from typing import Any
+
+from attrs import evolve
 
 from delayer.core.actions.registration import Registrations
 from delayer.core.connections.connection import Connection, SecretNote
@@ -36,6 +38,7 @@ from delayer.repositories.flow import blocks as block_rows
 from delayer.repositories.flow.blocks import StoredBlocks
 from delayer.repositories.flow.lines import StoredLines
 from delayer.repositories.flow.seats import StoredSeats, row_from
+from delayer.repositories.journal.journal import StoredJournal
 from delayer.repositories.ledger import ledger as ledger_rows
 from delayer.repositories.ledger.ledger import StoredLedger
 from delayer.repositories.registry import lists
@@ -72,39 +75,43 @@ def all_items(repository: Any, beginning: str = "") -> list[Item]:
     return [item for item in rows if item.get("list", "").startswith(beginning)]
 
 
-@singledispatch
 def all_rows(repository: Any) -> Any:
-    """What a repository keeps, by the keys that its rows have in memory."""
+    """What a repository keeps, by the keys of its rows. Whatever is between it and its engine hears nothing of it."""
+    return _rows_of(evolve(repository, store=store_of(repository)))
+
+
+@singledispatch
+def _rows_of(repository: Any) -> Any:
     raise TypeError(f"say how the rows of {type(repository).__name__} are read")
 
 
-@all_rows.register
+@_rows_of.register
 def _(ledger: StoredLedger) -> dict[str, LedgerRow]:
     return {item["scheduleId"]: ledger_rows.from_item(item) for item in all_items(ledger)}
 
 
-@all_rows.register
+@_rows_of.register
 def _(table: StoredScheduleTable) -> dict[RecordKey, Row]:
     items = all_items(table)
     return {RecordKey(bucket=item["bucket"], due=item["due"]): schedule_table.from_item(item) for item in items}
 
 
-@all_rows.register
+@_rows_of.register
 def _(blocks: StoredBlocks) -> dict[str, Block]:
     return {block.key: block for block in blocks.rows(latest=True).blocks}
 
 
-@all_rows.register
+@_rows_of.register
 def _(lines: StoredLines) -> dict[str, Micros]:
     return lines.line_ends()
 
 
-@all_rows.register
+@_rows_of.register
 def _(seats: StoredSeats) -> dict[str, SeatRow]:
     return {item["entry"]: row_from(item) for item in all_items(seats, "flow-slots") if "taken" in item}
 
 
-@all_rows.register
+@_rows_of.register
 def _(connections: StoredConnections) -> dict[tuple[str, str], Connection]:
     """By owner and name; see also `all_notes`."""
     found = [connection_from(_owner_in(item), item) for item in all_items(connections, "connections#")]
@@ -116,7 +123,7 @@ def all_notes(connections: StoredConnections) -> list[SecretNote]:
     return list(connections.notes(END, 1_000))
 
 
-@all_rows.register
+@_rows_of.register
 def _(registry: StoredRegistry) -> dict[tuple[str, str], NameRow]:
     """The names, by owner and name; see also `all_members`."""
     named = [(_owner_and_name(item), item) for item in all_items(registry, "name#")]
@@ -128,38 +135,38 @@ def all_members(registry: StoredRegistry, owner: str, group: str) -> list[str]:
     return [lists.id_in(item) for item in all_items(registry) if item["list"] == group_list(owner, group)]
 
 
-@all_rows.register
+@_rows_of.register
 def _(actions: StoredActions) -> Mapping[str, Registrations]:
     return actions.actions()
 
 
-@all_rows.register
+@_rows_of.register
 def _(policies: StoredOwnerPolicies) -> dict[str, StoredOwnerPolicy]:
     """By owner. The default may have a row that only says that there are others."""
     found = {owner: policies.owner_policy(owner) for owner in [DEFAULT, *policies.owners_with_policy()]}
     return {owner: row for owner, row in found.items() if row and row.policy is not None}
 
 
-@all_rows.register
+@_rows_of.register
 def _(rows: StoredSigningRows) -> dict[str, Rotation]:
     """The rotations, by owner."""
     return {owner: rows.rotation(owner) for owner in _named(rows, "signing#")}
 
 
-@all_rows.register
+@_rows_of.register
 def _(trials: StoredTrials) -> dict[str, Trial]:
     """Those that have not ended, by suspect."""
     return {suspect: trial for suspect in _named(trials, "suspect#") if (trial := trials.unfinished(suspect))}
 
 
-@all_rows.register
+@_rows_of.register
 def _(jobs: StoredJobs) -> dict[tuple[str, str], JobRow]:
     """By owner and id."""
     keys = map(_owner_and_name, all_items(jobs, "job#"))
     return {key: row for key in keys if (row := jobs.read(*key))}
 
 
-@all_rows.register
+@_rows_of.register
 def _(series: StoredSeries) -> dict[tuple[str, str], Cursor]:
     """The cursors, by owner and series; see also `all_definitions`."""
     return {key: series_table.cursor_from(*key, item) for key, item in _of_series(series, series_table.CURSOR)}
@@ -291,9 +298,27 @@ def _take_of_series(series: StoredSeries, key: tuple[str, str], entry: str) -> N
     store_of(series).forget(series.registry_table, entry_key(series_table.series_list(*key), entry))
 
 
+@singledispatch
 def empty(repository: Any) -> None:
-    """Nothing is there any more, and nobody is told."""
+    """Nothing is there any more, and nobody is told. The table must be that of this repository alone."""
     store_of(repository).forget(table_of(repository))
+
+
+@empty.register
+def _(blocks: StoredBlocks) -> None:
+    _forget_lists(blocks, lambda name: name == block_rows.LIST)
+
+
+@empty.register
+def _(journal: StoredJournal) -> None:
+    """The counts of live schedules, which are in its table, stay."""
+    _forget_lists(journal, lambda name: not name.startswith(("live#", "counted#")))
+
+
+def _forget_lists(repository: Any, is_its_own: Callable[[str], bool]) -> None:
+    for item in all_items(repository):
+        if is_its_own(item["list"]):
+            store_of(repository).forget(table_of(repository), entry_key(item["list"], item["entry"]))
 
 
 def expire(table: StoredScheduleTable, now: Millis) -> None:

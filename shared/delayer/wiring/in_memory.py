@@ -221,7 +221,7 @@ def _deployed() -> Sequence[Item]:
         actions.write(kind, (Registration(action=action, stack=STACK, token="first"),), ())  # noqa: S106 - no secret
     StoredControl(**control).write_id_keys(first_keys(KEY, 0), IdKeys())  # operator-id-key has run
     StoredSigningRows(**control).write_signing_keys(first_signing_keys(SIGNING_KEY, 0), SigningKeys())
-    return items.rows(CONTROL)
+    return tuple(items.rows(CONTROL))
 
 
 @define(kw_only=True, slots=False)

@@ -9,20 +9,20 @@ import pytest
 
 from bench import lists
 from delayer.core.ledger.row import LedgerRow
-from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
+from delayer.repositories.ledger.ledger import StoredLedger
 
 filled = cache(lists.filled)  # nobody changes what is in it here
 
 
 def rows_read(do: Callable[[], Any]) -> int:
     """How many rows of the ledger are asked for."""
-    read_all, asked = StoredLedgerInBatches.read_all, list[str]()
+    read_all, asked = StoredLedger.read_all, list[str]()
 
-    def noting(ledger: StoredLedgerInBatches, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+    def noting(ledger: StoredLedger, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
         asked.extend(schedule_ids)
         return read_all(ledger, schedule_ids)
 
-    with patch.object(StoredLedgerInBatches, "read_all", noting):
+    with patch.object(StoredLedger, "read_all", noting):
         do()
     assert asked, "a page shows the states of what is on it"
     return len(asked)

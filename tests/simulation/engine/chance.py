@@ -39,7 +39,7 @@ class Chance:
         return int.from_bytes(drawn.digest()) / PARTS
 
     def whole(self, label: str, low: int, high: int) -> int:
-        """A whole number, both bounds included."""
+        """A whole number, both bounds included. As `part` draws, without the call: each request takes a while."""
         self._count[label] = number = self._count[label] + 1
         drawn = self._seeded.copy()
         drawn.update(f"{label}/{number}".encode())

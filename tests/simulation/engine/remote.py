@@ -25,6 +25,7 @@ class Fault(StrEnum):
     LATE = "times out, and takes effect later"
     TWICE = "takes effect twice, the second time later"
     SLOW = "is slow"
+    REPEATED = "takes effect, and is made once more, as nobody has heard of it"
     PARTLY = "does a part of it only"
     CRASH_BEFORE = "the function dies before the effect"
     CRASH_AFTER = "the function dies after the effect"
@@ -41,7 +42,6 @@ class Service(StrEnum):
 
 
 READS: Final = frozenset({"get", "get_many", "query", "count", "list", "visible"})  # of the store, of S3, of a queue
-REPORTING: Final = ("send", "write_all")  # they answer with what they did not do
 PIECEMEAL: Final = ("write_each", "write_all")  # each of their writes fares on its own
 STRAGGLE: Final[Millis] = 5 * MINUTE  # no request takes effect later than this after it was made
 
@@ -170,7 +170,7 @@ class Network:
         if self.chance.surprise(names.fault, self.rate):
             fault = self._which_fault(label, service, method)
             self._hit(invocation, f"{name} {fault}", method, undone=fault in (Fault.BEFORE, Fault.PARTLY))
-            if fault is Fault.TWICE and method == "send":
+            if fault in (Fault.TWICE, Fault.REPEATED) and method == "send":
                 self.on_twin(invocation)
             return self._spoil(fault, label, method, do, arguments)
         return do(*arguments)
@@ -182,7 +182,7 @@ class Network:
 
     def _which_fault(self, label: str, service: Service, method: str) -> Fault:
         fault = self.chance.one_of(f"{label} which fault", self.faults)
-        if service is Service.TARGET and fault in (Fault.LATE, Fault.TWICE):
+        if service is Service.TARGET and fault in (Fault.LATE, Fault.TWICE, Fault.REPEATED):
             return Fault.AFTER  # to the target it makes no difference
         if fault is Fault.AFTER and method in READS:
             return Fault.BEFORE  # whoever is not answered has read nothing
@@ -205,9 +205,9 @@ class Network:
         match fault:
             case Fault.BEFORE:
                 return unanswered(method, arguments)
-            case Fault.AFTER:
+            case Fault.AFTER | Fault.REPEATED:
                 self._some(label, method, do, arguments)
-                return unanswered(method, arguments)
+                return do(*arguments) if fault is Fault.REPEATED else unanswered(method, arguments)
             case Fault.LATE:
                 self._each_later(label, method, do, arguments)
                 return unanswered(method, arguments)
@@ -259,10 +259,10 @@ class Network:
         self.kernel.at(self.kernel.now + self.chance.whole(f"{label} late", 1, straggle), arrive)
 
     def _partly(self, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        if method != "send" and not is_batch(method, arguments):
+            return unanswered(method, arguments)
         if method == "write_each":
             return self._throttled(label, do, arguments[0])
-        if method not in REPORTING:
-            return unanswered(method, arguments)
         things = list(arguments[0])
         done = [self.chance.part(f"{label} part") < 0.5 for _ in things]
         do([thing for thing, taken in zip(things, done, strict=True) if taken])

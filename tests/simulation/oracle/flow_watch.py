@@ -340,7 +340,7 @@ class FlowWatch:
     def _known_by(self, invocation: Invocation) -> frozenset[Kind]:
         """Whoever cannot read for half a minute goes by suspensions alone."""
         read_at = self._read_at.get(id(invocation.environment), self._now)
-        is_old = invocation.is_blind and self._now - read_at + self._skew > OLD_VIEW - SECOND
+        is_old = invocation.is_blind and self._now - read_at + self._skew > OLD_VIEW - BEHIND - SECOND
         return frozenset({Kind.SUSPENSION}) if is_old else GATES
 
     def _note(self, key: str, block: Block | None, what: str) -> None:

@@ -502,7 +502,9 @@ class Watch:
 
     def check_bodies(self) -> None:
         """What was dead-lettered or failed has its whole body kept."""
-        for schedule_id in self.accepted.keys() - self.discarded:
+        for schedule_id in self.accepted:
+            if schedule_id in self.discarded:
+                continue
             row = self.stack.there.ledger.get(schedule_id)
             if row is None or row.state not in STORED:
                 continue

@@ -130,6 +130,7 @@ class WatchedFeed(Feed):
         rows = self.there.ledger
         if change.new is None:
             rows.pop((change.old or {})[ledger.KEY], None)
+            self.watch.is_checked = False
             return
         new = ledger.from_item(change.new)
         self._heard.rows.append((rows.get(new.schedule_id), new))

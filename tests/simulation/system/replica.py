@@ -21,7 +21,7 @@ from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import Thread
 from tests.simulation.system.there import BEHIND, Place, There
 
-SHORT: Final = 0.03  # of the pages with several items end before they are full
+SHORT: Final = 0.03  # of the pages with items end before they are full
 OLD: Final = 0.5  # of the reads of what has just changed, if they may, do not see it
 NOTHING: Final = Page(())  # most pages that are read
 
@@ -69,9 +69,9 @@ class Replica:
         page = self.store.query(query.of_whole_items)
         if before := self._before(place, as_of):
             page = _as_it_was(query, page, before)
-        if len(page.items) > 1 and self.chance.surprise(f"{query.table} page short", SHORT):
-            items = page.items[: self.chance.whole(f"{query.table} page of", 1, len(page.items) - 1)]
-            page = Page(items, items[-1][query.sort])
+        if page.items and self.chance.surprise(f"{query.table} page short", SHORT):
+            items = page.items[: self.chance.whole(f"{query.table} page of", 1, len(page.items))]
+            page = Page(items, items[-1][query.sort])  # of all of them: nothing follows, and nobody knows it yet
         return Page(kept(query, list(page.items)), page.more)
 
     def count(self, query: Query, at_most: int) -> int:

@@ -117,6 +117,7 @@ def test_a_batch_that_was_stored_in_part_is_repeated(fault: Fault, at: int, func
     batch = [item(f"k{number}") for number in range(5)]
     with contextlib.suppress(Unavailable, Crash):
         call(function, world, *batch)
+    assert len(world.plan.seen) > at, "there is no such request"
     world.spoiled = ""
     world.build()
     results = call(function, world, *batch)

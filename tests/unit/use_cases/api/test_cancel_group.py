@@ -313,7 +313,7 @@ def test_a_long_job_goes_on_with_the_next_message() -> None:
 
 
 @pytest.mark.parametrize("fault", list(Fault))
-@pytest.mark.parametrize("at", range(0, 140, 7))
+@pytest.mark.parametrize("at", range(0, 67, 3))
 def test_a_crash_anywhere_and_the_counts_are_exact(fault: Fault, at: int) -> None:
     stand = a_stand(fault, at)
     ids = stand.members(60)
@@ -321,6 +321,7 @@ def test_a_crash_anywhere_and_the_counts_are_exact(fault: Fault, at: int) -> Non
     stand.world.run_until(START + 2 * MINUTE)
     stand.begin(GROUP, OWNER)
     done = stand.run()
+    assert len(stand.plan.seen) > at, "there is no such request"
     assert (done.found, done.cancelled, done.handed_over, done.ended) == (61, 60, 1, 0)
     assert stand.states([*ids, fired]) == [State.CANCELLED] * 60 + [State.EXECUTED]
 
@@ -432,7 +433,7 @@ def test_what_has_ended_is_counted_without_a_write() -> None:
 
 
 @pytest.mark.parametrize("fault", [Fault.CRASH_BEFORE, Fault.CRASH_AFTER])
-@pytest.mark.parametrize("at", range(6))
+@pytest.mark.parametrize("at", range(3))
 def test_a_call_whose_predecessor_died_gets_its_job_done(fault: Fault, at: int) -> None:
     """The job may have no message: each call sends its own."""
     stand = a_stand()
@@ -441,6 +442,7 @@ def test_a_call_whose_predecessor_died_gets_its_job_done(fault: Fault, at: int) 
     dying = evolve(stand.begin, jobs=faulty(stand.jobs, plan), queue=faulty(stand.queue, plan))
     with suppress(Crash):
         dying(GROUP, OWNER)
+    assert len(plan.seen) == at + 1, "it died there"
     job = stand.begin(GROUP, OWNER)
     done = stand.run()
     assert (done.job_id, bool(done.finished_at)) == (job.job_id, True)

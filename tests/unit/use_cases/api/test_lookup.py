@@ -1,6 +1,6 @@
 """Looking a schedule up: the ledger's word counts more than the table's."""
 
-from unittest.mock import Mock
+from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
@@ -12,7 +12,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule import NO_TRAITS
-from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
+from delayer.fakes.runtime.faults import Fault, FaultPlan, faulty
 from delayer.store.items import entry_key
 from delayer.use_cases.api.lookup import Lookup
 from delayer.wiring import use_cases
@@ -129,7 +129,7 @@ def test_a_journal_that_does_not_answer_makes_the_answer_shorter() -> None:
     world.run_until(START + 2 * MINUTE)
     world.update_journal()
     whole = a_lookup(world).by_id(schedule.id, OWNER)
-    down = evolve(a_lookup(world), journal=Faulty(world.journal, FaultPlan(Fault.BEFORE, 0)))
+    down = evolve(a_lookup(world), journal=faulty(world.journal, FaultPlan(Fault.BEFORE, 0)))
     assert isinstance(whole, Status)
     assert down.by_id(schedule.id, OWNER) == evolve(whole, history=(), original=None)
     assert world.observer.warnings == ["journal not read"]
@@ -151,8 +151,7 @@ def test_a_history_is_never_ahead_of_the_state() -> None:
         world.update_journal()
         return found
 
-    journal = Mock(spec=world.journal, history=slow)
-    found = evolve(a_lookup(world), journal=journal).by_id(schedule.id, OWNER)
+    found = evolve(a_lookup(world), journal=SimpleNamespace(history=slow)).by_id(schedule.id, OWNER)
     assert isinstance(found, Status)
     assert found.state is State.EXECUTED
     assert [event.type for event in found.history] == ["scheduled", "enqueued", "claimed"]

@@ -18,7 +18,7 @@ from delayer.core.schedule.margins import ATTEMPT_OVER, STALE_AFTER
 from delayer.core.schedule.messages import ExecutorMessage, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
-from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty, faulty
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, faulty
 from delayer.ports.journal import JournalEntry
 from delayer.ports.registry import ScheduleTransaction
 from delayer.ports.unavailable import Unavailable
@@ -425,7 +425,7 @@ def test_a_journal_that_does_not_answer_is_one_that_knows_nothing() -> None:
     old = stand.posted(START + 5 * MINUTE)
     stand.world.update_journal()
     stand.world.run_until(START + MINUTE)
-    replace = evolve(stand.replace, journal=Faulty(stand.world.journal, FaultPlan(Fault.BEFORE, 0)))
+    replace = evolve(stand.replace, journal=faulty(stand.world.journal, FaultPlan(Fault.BEFORE, 0)))
     assert replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == OnItsWay(soon=True)
     assert stand.fired() == [old.id]
 

@@ -17,7 +17,7 @@ from delayer.core.schedule.messages import DelayerMessage, decode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, known
 from delayer.fakes import MemoryQueue
-from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty, faulty
 from delayer.ports.queue import Outgoing
 from delayer.repositories.feed import SCHEDULES
 from delayer.use_cases.firing.enqueue import Sent
@@ -157,7 +157,7 @@ def test_what_was_sent_is_not_sent_again_with_its_batch() -> None:
     world = World()
     [removed, nearly_due] = many_schedules(2)
     batch = [change(Kind.INSERT, nearly_due, "1"), change(Kind.REMOVE, removed, "2")]
-    failing = evolve(world.enqueue, schedules=Faulty(world.table, FaultPlan(Fault.BEFORE, 0)))
+    failing = evolve(world.enqueue, schedules=faulty(world.table, FaultPlan(Fault.BEFORE, 0)))
     assert failing(batch) == ["1"]
     assert world.delayer_queue.sent == 1
     assert world.enqueue(batch) == []
@@ -271,7 +271,7 @@ def test_a_failed_fast_track_holds_up_its_shard_for_ten_seconds() -> None:
     batch = [change(Kind.INSERT, schedule, "1"), change(Kind.REMOVE, neighbour, "2")]
     for moved, left in ((10 * SECOND, ["1"]), (SECOND, [])):
         world.clock.move(moved)
-        failing = evolve(world.enqueue, schedules=Faulty(world.table, FaultPlan(Fault.BEFORE, 0)))
+        failing = evolve(world.enqueue, schedules=faulty(world.table, FaultPlan(Fault.BEFORE, 0)))
         assert failing(batch) == left
     assert world.store.objects == {}
 
@@ -325,7 +325,7 @@ def test_a_record_alone_whose_control_rows_do_not_answer_holds_up_its_shard_for_
     world, [schedule] = World(), many_schedules(1)
     for age, left in ((HOUR, ["1"]), (MINUTE, [])):
         world.clock.move(age)
-        failing = evolve(world.enqueue, trials=Faulty(world.trials, FaultPlan(Fault.BEFORE, 0)))
+        failing = evolve(world.enqueue, trials=faulty(world.trials, FaultPlan(Fault.BEFORE, 0)))
         assert failing([change(Kind.REMOVE, schedule)]) == left
     [key] = world.store.objects
     assert key.startswith("waiting/")
