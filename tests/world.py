@@ -283,8 +283,9 @@ class World(StackInMemory):
 
     def _is_under_way(self) -> bool:
         queues = [queue.messages for queue, _ in self.consumers()]
-        tables = [all_rows(self.table), all_rows(self.relaxed), self.stream.unread(), self.relaxed_stream.unread()]
-        return any([*queues, *tables])
+        tables = [all_rows(one) for one in (self.table, self.relaxed, self.waiting_records)]
+        streams = [one.unread() for one in (self.stream, self.relaxed_stream, self.waiting_stream)]
+        return any([*queues, *tables, *streams])
 
     def lifecycle_records(self) -> list[LifecycleRecord]:
         """What the two tables' streams brought since the last time."""

@@ -52,15 +52,22 @@ class FaultPlan:
 
 def faulty(port: Any, plan: FaultPlan) -> Any:
     """Any port, with every call under a plan. One that stands on the store has its requests under it, one by one."""
-    if has(type(port)) and "store" in {one.name for one in fields(type(port))}:
+    if _is_repository(port):
         return evolve(port, store=FaultyStore(port.store, plan, type(port).__name__))
     return Faulty(port, plan)
 
 
+def _is_repository(port: Any) -> bool:
+    names = {one.name for one in fields(type(port))} if has(type(port)) else set()
+    return "store" in names and any(name.endswith("table") for name in names)
+
+
 class Faulty:
-    """A port with every call under a plan."""
+    """A port with every call under a plan. Of a repository the requests fail, not its methods: `faulty`."""
 
     def __init__(self, port: Any, plan: FaultPlan) -> None:
+        if _is_repository(port):
+            raise TypeError(f"{type(port).__name__} stands on a store: put `faulty` around it")
         self._port = port
         self._plan = plan
 

@@ -30,6 +30,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.repositories.connections.connections import StoredConnections
 from delayer.repositories.connections.tokens import StoredTokens
 from delayer.repositories.control.owner_policies import StoredOwnerPolicies
+from delayer.sqlite.sqlite_store import SqliteStore
 from delayer.targets.connections.connected import ConnectedTarget
 from delayer.targets.connections.token_endpoint import TokenEndpoint
 from delayer.targets.http_request import HttpTarget, Request, to_keep
@@ -108,11 +109,12 @@ from delayer.core.actions.message import Message  # noqa: E402 - a name that the
 
 @pytest.fixture
 def stand(server: Server) -> Iterator[Stand]:
+    items = SqliteStore()
     made = Stand(
         clock=ManualClock(NOW),
-        connections=on_sqlite(StoredConnections),
+        connections=on_sqlite(StoredConnections, items),
         secrets=MemorySecrets(),
-        tokens=on_sqlite(StoredTokens),
+        tokens=on_sqlite(StoredTokens, items),
         seal=MemorySeal(),
         observer=MemoryObserver(),
         policies=on_sqlite(StoredOwnerPolicies),
