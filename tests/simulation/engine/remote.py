@@ -43,6 +43,7 @@ class Service(StrEnum):
 
 READS: Final = frozenset({"get", "get_many", "query", "count", "list", "visible"})  # of the store, of S3, of a queue
 PIECEMEAL: Final = ("write_each", "write_all")  # each of their writes fares on its own
+REPEATED: Final = 0.3  # of what DynamoDB does and nobody hears of is made once more by the SDK
 STRAGGLE: Final[Millis] = 5 * MINUTE  # no request takes effect later than this after it was made
 
 
@@ -170,7 +171,7 @@ class Network:
         if self.chance.surprise(names.fault, self.rate):
             fault = self._which_fault(label, service, method)
             self._hit(invocation, f"{name} {fault}", method, undone=fault in (Fault.BEFORE, Fault.PARTLY))
-            if fault in (Fault.TWICE, Fault.REPEATED) and method == "send":
+            if fault is Fault.TWICE and method == "send":
                 self.on_twin(invocation)
             return self._spoil(fault, label, method, do, arguments)
         return do(*arguments)
@@ -182,10 +183,12 @@ class Network:
 
     def _which_fault(self, label: str, service: Service, method: str) -> Fault:
         fault = self.chance.one_of(f"{label} which fault", self.faults)
-        if service is Service.TARGET and fault in (Fault.LATE, Fault.TWICE, Fault.REPEATED):
+        if service is Service.TARGET and fault in (Fault.LATE, Fault.TWICE):
             return Fault.AFTER  # to the target it makes no difference
         if fault is Fault.AFTER and method in READS:
             return Fault.BEFORE  # whoever is not answered has read nothing
+        if fault is Fault.AFTER and service is Service.DYNAMODB and self.chance.part(f"{label} again") < REPEATED:
+            return Fault.REPEATED
         return fault
 
     def _hit(self, invocation: Invocation, what: str, method: str, *, undone: bool) -> None:
