@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import pytest
@@ -32,6 +33,16 @@ def forbidden(call: Callable[[], object]) -> Problem:
     return problem
 
 
+def path_refused(client: Client, name: str, path: str) -> str:
+    """The path, if a batch may not call it, which would be at once; "" if it may."""
+    schedule = NewSchedule(action=client.target(path), at=format_instant(now()))
+    [answered] = client.delayer_of(name).batch([schedule])
+    if answered.error is None:
+        return ""
+    assert answered.error.status == 403
+    return path
+
+
 def refusal(call: Callable[[], object]) -> Problem | None:
     """Whether the caller may not; all else is raised."""
     try:
@@ -51,10 +62,8 @@ def test_a_policy_is_obeyed_within_seconds_and_lifted_again(client: Client, caps
     assert (problem.type, problem.rule) == ("urn:delayer:problem:forbidden-by-policy", "hosts")
     assert problem.errors
     assert problem.errors[0].field == "action.url"
-    refused = NewSchedule(action=client.target("/policy-refused"), at=format_instant(now() + 3600 * SECOND))
-    answered = until(lambda: client.delayer_of("ruled").batch([refused])[0].error, seconds=KNOWN_AFTER)
-    assert answered
-    assert answered.status == 403
+    in_batches = (f"/policy-refused-{number}" for number in count())
+    refused = until(lambda: path_refused(client, "ruled", next(in_batches)), seconds=KNOWN_AFTER)
     posted(client, "free", "/policy-free")  # another owner is not concerned
     lines: list[str] = []
     made = lambda service, config: client.stack.client(service)  # noqa: E731 - as boto3.client is called
@@ -63,6 +72,7 @@ def test_a_policy_is_obeyed_within_seconds_and_lifted_again(client: Client, caps
     assert main(["remove", "--owner", "ruled", "--revision", str(revision)], lines.append, made) == 0
     until(lambda: not refusal(lambda: posted(client, "ruled", "/policy-after")), seconds=KNOWN_AFTER)
     assert client.receiver.counts.get("/policy-refused", 0) == 0
+    assert client.receiver.counts.get(refused, 0) == 0
 
 
 @pytest.mark.thorough
