@@ -20,7 +20,7 @@ from delayer.fakes.runtime.faults import Crash
 from delayer.ports.ledger import WriteResult
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.repositories.feed import SCHEDULES
-from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
+from delayer.repositories.ledger.ledger import StoredLedger
 from delayer.use_cases.recovery.redrive import Impossible
 from delayer.wiring import use_cases
 from tests.faults.cases import every_fault
@@ -101,7 +101,7 @@ def test_two_redrives_at_a_time_fire_once() -> None:
 class ReadBefore:
     """The ledger of somebody who read a row some time ago."""
 
-    ledger: StoredLedgerInBatches
+    ledger: StoredLedger
     seen: LedgerRow
 
     def read(self, schedule_id: str) -> LedgerRow | None:
