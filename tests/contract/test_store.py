@@ -42,7 +42,7 @@ ROW = ("text", "number", "members")  # all attributes of what `write_each` write
 ROWS = st.fixed_dictionaries({"text": TEXTS}, optional={"number": NUMBERS, "members": SETS})
 OF_EACH: Any = st.one_of(
     st.just(lacks("list")),
-    st.builds(Is, st.just("number"), NUMBERS),
+    st.builds(Is, st.just("number"), NUMBERS, st.just("=")),
     st.builds(lambda text, number: All((Is("text", text), Is("number", number))), TEXTS, NUMBERS),
 )
 COMPARED = st.sampled_from(["=", "<", "<=", ">", ">="])

@@ -64,7 +64,7 @@ def calls_of(ending: Result, has_twin: bool) -> list[str]:
     world, calls = World(), list[str]()
     world.clock.sleep_until(NOW)
     put_row(world.ledger, a_claim())
-    ledger = Counted(world.ledger, calls)
+    ledger = Counted(world.ledger_in_batches, calls)
 
     def target(message: ExecutorMessage) -> Result:
         calls.append("attempt")
