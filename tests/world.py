@@ -18,10 +18,10 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.recovery.dead_letter import Contents
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.table_change import RecordChange
+from delayer.core.schedule.table_change import Heartbeat, RecordChange
 from delayer.core.timing.deciding import At, Chosen
 from delayer.fakes import MemoryQueue, MemoryStream, ScriptedTarget
-from delayer.fakes.runtime.faults import Crash, FaultPlan, Faulty
+from delayer.fakes.runtime.faults import Crash, FaultPlan, faulty
 from delayer.ports.clock import Clock
 from delayer.ports.consumers import Absent, Consumers
 from delayer.ports.queue import ReceivedMessage
@@ -29,11 +29,13 @@ from delayer.ports.stream_consumer import Died
 from delayer.ports.target import Target
 from delayer.ports.topic import Announcement
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.feed import RELAXED, SCHEDULES, WAITING
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.firing.enqueue import Sent
 from delayer.use_cases.recovery.guard import Guard
 from delayer.wiring import in_memory, use_cases
 from delayer.wiring.in_memory import StackInMemory, StackSettings
+from tests.looking import all_rows
 
 START: Millis = in_memory.START
 PERIOD = in_memory.PERIOD
@@ -125,8 +127,8 @@ class World(StackInMemory):
 
     def build(self) -> None:
         """The functions, as their app.py makes them."""
-        self.stream = MemoryStream(self.clock, self.table.stream, self.discard, shards=self.shards)
-        self.relaxed_stream = MemoryStream(self.clock, self.relaxed.stream, self.discard, shards=self.shards)
+        self.stream = MemoryStream(self.clock, self.feed.records[SCHEDULES], self.discard, shards=self.shards)
+        self.relaxed_stream = MemoryStream(self.clock, self.feed.records[RELAXED], self.discard, shards=self.shards)
         self.accept = use_cases.accept(self.ports("accept"))
         self.replace = use_cases.replace(self.ports("replace"), use_cases.occurrences(self.ports("replace")))
         self.cancel = use_cases.cancel(self.ports("cancel"), use_cases.occurrences(self.ports("cancel")))
@@ -136,7 +138,7 @@ class World(StackInMemory):
         # The second time another environment runs it.
         sent = Sent(at_most=0 if self.duplicated else 10_000)
         self.enqueue = evolve(use_cases.enqueue(self.ports("enqueue")), sent=sent)
-        self.waiting_stream = MemoryStream(self.clock, self.waiting_records.stream, self.discard, shards=self.shards)
+        self.waiting_stream = MemoryStream(self.clock, self.feed.records[WAITING], self.discard, shards=self.shards)
         self.enqueue_timing = use_cases.enqueue_timing(self.ports("enqueue_timing"))
         self.timing_tick = use_cases.timing_net(self.ports("timing tick"))
         self.decide = use_cases.decide(self.ports("policy"), self.choose)
@@ -206,7 +208,7 @@ class World(StackInMemory):
 
     def changes(self, records: Sequence[Any]) -> list[RecordChange]:
         """The changes that were written as these records."""
-        return [self.table.stream[int(record["sequence"]) - 1] for record in records]
+        return self.feed.changes(records)
 
     def contents(self, content: bytes) -> Contents:
         """The schedules in an object of the store."""
@@ -216,7 +218,7 @@ class World(StackInMemory):
         return WhileOthersRun(self) if function == "tick" else self.clock
 
     def port_for(self, function: str, port: Any) -> Any:
-        return Faulty(port, self.plan) if function == self.spoiled else port
+        return faulty(port, self.plan) if function == self.spoiled else port
 
     # ------------------------------------------------------------ clients
 
@@ -251,7 +253,7 @@ class World(StackInMemory):
         """As its record was when it was written."""
         return next(
             change.row
-            for change in reversed([*self.table.stream, *self.relaxed.stream, *self.waiting_records.stream])
+            for change in reversed([one for stream in self.feed.records.values() for one in stream])
             if isinstance(change.row, Schedule) and change.row.id == schedule_id
         )
 
@@ -281,16 +283,17 @@ class World(StackInMemory):
 
     def _is_under_way(self) -> bool:
         queues = [queue.messages for queue, _ in self.consumers()]
-        tables = [self.table.rows, self.relaxed.rows, self.stream.unread(), self.relaxed_stream.unread()]
-        return any([*queues, *tables])
+        tables = [all_rows(one) for one in (self.table, self.relaxed, self.waiting_records)]
+        streams = [one.unread() for one in (self.stream, self.relaxed_stream, self.waiting_stream)]
+        return any([*queues, *tables, *streams])
 
     def lifecycle_records(self) -> list[LifecycleRecord]:
         """What the two tables' streams brought since the last time."""
         self._note_times()
         of_table, of_ledger = self._reported
-        self._reported = (len(self.table.stream), len(self.ledger.changes))
-        records = list(zip(self.table.stream, self._changed_at, strict=True))[of_table:]
-        rows = list(enumerate(self.ledger.changes))[of_ledger:]
+        self._reported = (len(self.feed.records[SCHEDULES]), len(self.feed.rows))
+        records = list(zip(self.feed.records[SCHEDULES], self._changed_at, strict=True))[of_table:]
+        rows = list(enumerate(self.feed.ledger_since(of_ledger), of_ledger))
         return [
             *[
                 LifecycleRecord(
@@ -307,7 +310,7 @@ class World(StackInMemory):
         ]
 
     def _note_times(self) -> None:
-        unknown = len(self.table.stream) - len(self._changed_at)
+        unknown = len(self.feed.records[SCHEDULES]) - len(self._changed_at)
         self._changed_at += [self.clock.now()] * unknown
 
     def update_journal(self) -> None:
@@ -412,7 +415,8 @@ class World(StackInMemory):
     def check_nothing_left(self) -> None:
         for queue, _ in self.consumers():
             assert queue.messages == []
-        assert self.table.rows == {}
+        rows = all_rows(self.table).values()
+        assert [one for one in rows if not isinstance(one, Heartbeat)] == []  # one that was not deleted expires
         assert self.stream.unread() == []
 
 

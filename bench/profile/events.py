@@ -104,9 +104,10 @@ def _stream(kind: str, image: str, items: list[Event]) -> Event:
 
 def _schedules(asked: Event, number: int) -> list[Schedule]:
     """Due now. Each with a key of its own in the ledger: an id ends with random characters that nobody checks here."""
-    from delayer.aws.dynamodb.schedule_table import from_item
+    from delayer.aws.events.images import item_in
+    from delayer.repositories.schedules.schedule_table import from_item
 
-    found = [from_item(item) for item in _stored(asked, number)]
+    found = [from_item(item_in(item)) for item in _stored(asked, number)]
     return [evolve(one, point_in_time=_now()) for one in found if isinstance(one, Schedule)]
 
 

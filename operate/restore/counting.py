@@ -6,7 +6,8 @@ from typing import Any, Final
 from attrs import define, field
 from botocore.exceptions import ClientError
 
-from delayer.aws.connections.table import connections_list, count_key
+from delayer.aws.store.attributes import to_attributes
+from delayer.repositories.connections.connections import connections_list, count_key
 from operate.restore.tables import Item
 
 TRIES: Final = 10
@@ -38,13 +39,14 @@ class Connections:
                 raise StillChanging(f"the connections of {owner} change all the time: repeat the restore")
 
     def _is_counted(self, owner: str) -> bool:
-        row = self.dynamodb.get_item(TableName=self.table, Key=count_key(owner), ConsistentRead=True).get("Item", {})
+        key = to_attributes(count_key(owner))
+        row = self.dynamodb.get_item(TableName=self.table, Key=key, ConsistentRead=True).get("Item", {})
         is_same = "#count = :was" if "count" in row else "attribute_not_exists(#count)"
         values = {":number": {"N": str(self._number(owner))}, **({":was": row["count"]} if "count" in row else {})}
         try:
             self.dynamodb.update_item(
                 TableName=self.table,
-                Key=count_key(owner),
+                Key=key,
                 UpdateExpression="SET #count = :number",
                 ConditionExpression=is_same,
                 ExpressionAttributeNames={"#count": "count"},

@@ -6,15 +6,17 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
-from delayer.aws.dynamodb.ledger import DynamoLedger
-from delayer.aws.dynamodb.schedule_table import from_item
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.aws.runtime.environment import SystemClock, Threads
+from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis, minute_of
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
+from delayer.repositories.ledger.ledger import StoredLedger
+from delayer.repositories.schedules.schedule_table import from_item
 from delayer.use_cases.recovery.dead_letter import DeadLetters, Undeliverable
 from operate.restore.tables import Item, merged_sweep
 
@@ -46,7 +48,7 @@ class Silent:
 class Schedules:
     """Picks what is put into the schedules table, and sees to the rest."""
 
-    ledger: DynamoLedger
+    ledger: StoredLedger
     dead_letters: DeadLetters
     dynamodb: Any  # a boto3 client
     control_table: str
@@ -56,7 +58,7 @@ class Schedules:
 
     def pick(self, items: Sequence[Item]) -> Sequence[Item]:
         """Those that are to fire. Errors: Unavailable."""
-        read = [(item, from_item(item)) for item in items]
+        read = [(item, from_item(from_attributes(item))) for item in items]
         rows = self.ledger.read_all([row.id for _, row in read if isinstance(row, Schedule)])
         chosen = [item for item, row in read if not isinstance(row, Schedule) or self._fires(row, rows.get(row.id))]
         self._lower_watermark([row for item, row in read if isinstance(row, Schedule) and item in chosen])
@@ -96,7 +98,7 @@ def schedules_of(
 ) -> Schedules:
     """Wired to the stack with these outputs."""
     dynamodb = client("dynamodb")
-    ledger = DynamoLedger(dynamodb=dynamodb, table=outputs["LedgerTable"], parallel=Threads())
+    ledger = StoredLedger(store=DynamoStore(dynamodb), table=outputs["LedgerTable"], parallel=Threads())
     store = S3DeadLetterStore(s3=client("s3"), bucket=outputs["DeadLetterBucket"])
     dead_letters = DeadLetters(clock=SystemClock(), ledger=ledger, store=store, observer=Silent(), source="restore")
     return Schedules(

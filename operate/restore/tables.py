@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.aws.dynamodb.schedule_table import is_heartbeat
 from delayer.aws.events.lifecycle_stream import RESTORED as RESTORED  # the reader leaves out what bears it
-from delayer.aws.owners.owner_policies import VERSION
-from delayer.aws.series.progress import NET
 from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.schedule_id import id_in, is_undecided
 from delayer.core.series.upkeep.rounds import Directory
+from delayer.repositories.control.owner_policies import VERSION
+from delayer.repositories.schedules.schedule_table import is_heartbeat
+from delayer.repositories.series.progress import NET
 
 Item = Mapping[str, Any]
 

@@ -8,36 +8,12 @@ from typing import Final
 
 from delayer.aws.connections.sealing import AesGcm
 from delayer.aws.connections.secrets import SecretsManager
-from delayer.aws.connections.table import DynamoConnections
-from delayer.aws.connections.tokens import DynamoTokens
-from delayer.aws.deployment.actions import DynamoActions
-from delayer.aws.dynamodb.batches.ledger import DynamoLedgerInBatches
-from delayer.aws.dynamodb.control import DynamoControl
-from delayer.aws.dynamodb.jobs import DynamoJobs
-from delayer.aws.dynamodb.journal import DynamoJournal
-from delayer.aws.dynamodb.ledger import DynamoLedger
-from delayer.aws.dynamodb.live_count import DynamoLiveCount
-from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
-from delayer.aws.dynamodb.registry import DynamoRegistry
-from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
-from delayer.aws.dynamodb.trials import DynamoTrials
-from delayer.aws.flow.blocks import DynamoBlocks
-from delayer.aws.flow.lines import DynamoLines
-from delayer.aws.flow.seats import DynamoSeats
-from delayer.aws.lanes.records import DynamoRecords
-from delayer.aws.lanes.waiting_table import DynamoWaitingTable
 from delayer.aws.messaging.consumers import LambdaConsumers
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.aws.messaging.function import LambdaFunction
 from delayer.aws.messaging.queue import SqsQueue
 from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
 from delayer.aws.messaging.topic import SnsTopic
-from delayer.aws.owners.owner_claim import DynamoOwnerClaim
-from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
-from delayer.aws.series.progress import DynamoSeriesProgress
-from delayer.aws.series.series_table import DynamoSeries
-from delayer.aws.series.upkeep import DynamoSeriesUpkeep
-from delayer.aws.signing.rows import DynamoSigningRows
 from delayer.ports.actions import Actions
 from delayer.ports.connections import Connections
 from delayer.ports.consumers import Consumers
@@ -66,33 +42,57 @@ from delayer.ports.tokens import Seal, TokenRows
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
 from delayer.ports.waiting_table import FindsWaiting
+from delayer.repositories.connections.connections import StoredConnections
+from delayer.repositories.connections.tokens import StoredTokens
+from delayer.repositories.control.actions import StoredActions
+from delayer.repositories.control.control import StoredControl
+from delayer.repositories.control.owner_claim import StoredOwnerClaim
+from delayer.repositories.control.owner_policies import StoredOwnerPolicies
+from delayer.repositories.control.signing_rows import StoredSigningRows
+from delayer.repositories.control.trials import StoredTrials
+from delayer.repositories.flow.blocks import StoredBlocks
+from delayer.repositories.flow.lines import StoredLines
+from delayer.repositories.flow.seats import StoredSeats
+from delayer.repositories.journal.journal import StoredJournal
+from delayer.repositories.journal.live_count import StoredLiveCount
+from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
+from delayer.repositories.ledger.ledger import StoredLedger
+from delayer.repositories.registry.jobs import StoredJobs
+from delayer.repositories.registry.rate_limit import StoredRateLimit
+from delayer.repositories.registry.registry import StoredRegistry
+from delayer.repositories.schedules.records import StoredRecords
+from delayer.repositories.schedules.schedule_table import StoredScheduleTable
+from delayer.repositories.schedules.waiting_table import StoredWaitingTable
+from delayer.repositories.series.progress import StoredSeriesProgress
+from delayer.repositories.series.series_table import StoredSeries
+from delayer.repositories.series.upkeep import StoredSeriesUpkeep
 
 PORTS: Final[dict[type, type]] = {
     AesGcm: Seal,
-    DynamoActions: Actions,
-    DynamoBlocks: Blocks,
-    DynamoLines: Lines,
-    DynamoConnections: Connections,
-    DynamoControl: Control,
-    DynamoJobs: Jobs,
-    DynamoJournal: Journal,
-    DynamoLedger: Ledger,
-    DynamoLedgerInBatches: LedgerInBatches,
-    DynamoLiveCount: LiveCount,
-    DynamoOwnerClaim: KeepsOwnerClaim,
-    DynamoOwnerPolicies: OwnerPolicies,
-    DynamoRateLimit: RateLimit,
-    DynamoRecords: Records,
-    DynamoRegistry: Registry,
-    DynamoScheduleTable: ScheduleTable,
-    DynamoSeats: KeepsSeats,
-    DynamoSeries: SeriesTable,
-    DynamoSeriesProgress: SeriesProgress,
-    DynamoSeriesUpkeep: SeriesUpkeep,
-    DynamoSigningRows: SigningRows,
-    DynamoTokens: TokenRows,
-    DynamoTrials: Trials,
-    DynamoWaitingTable: FindsWaiting,
+    StoredActions: Actions,
+    StoredBlocks: Blocks,
+    StoredLines: Lines,
+    StoredConnections: Connections,
+    StoredControl: Control,
+    StoredJobs: Jobs,
+    StoredJournal: Journal,
+    StoredLedger: Ledger,
+    StoredLedgerInBatches: LedgerInBatches,
+    StoredLiveCount: LiveCount,
+    StoredOwnerClaim: KeepsOwnerClaim,
+    StoredOwnerPolicies: OwnerPolicies,
+    StoredRateLimit: RateLimit,
+    StoredRecords: Records,
+    StoredRegistry: Registry,
+    StoredScheduleTable: ScheduleTable,
+    StoredSeats: KeepsSeats,
+    StoredSeries: SeriesTable,
+    StoredSeriesProgress: SeriesProgress,
+    StoredSeriesUpkeep: SeriesUpkeep,
+    StoredSigningRows: SigningRows,
+    StoredTokens: TokenRows,
+    StoredTrials: Trials,
+    StoredWaitingTable: FindsWaiting,
     LambdaConsumers: Consumers,
     LambdaFunction: Function,
     LambdaStreamConsumer: StreamConsumer,
@@ -126,120 +126,120 @@ READS_SECRET: Final = "secretsmanager:GetSecretValue"
 CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("AesGcm", "sealed"): {(READS_SECRET, "key")},
     ("AesGcm", "opened"): {(READS_SECRET, "key")},
-    ("DynamoConnections", "read"): {(GET, "table")},
-    ("DynamoConnections", "listed"): {(QUERY, "table")},
-    ("DynamoConnections", "uses"): {(QUERY, "table")},
-    ("DynamoConnections", "write"): {(PUT, "table"), (DELETE, "table"), (UPDATE, "table")},
-    ("DynamoConnections", "remove"): {(PUT, "table"), (DELETE, "table"), (UPDATE, "table")},
-    ("DynamoConnections", "note"): {(PUT, "table")},
-    ("DynamoConnections", "notes"): {(QUERY, "table")},
-    ("DynamoConnections", "doom"): {(PUT, "table")},
-    ("DynamoConnections", "forget"): {(DELETE, "table")},
-    ("DynamoTokens", "read"): {(GET, "table")},
-    ("DynamoTokens", "write"): {(PUT, "table")},
+    ("StoredConnections", "read"): {(GET, "table")},
+    ("StoredConnections", "listed"): {(QUERY, "table")},
+    ("StoredConnections", "uses"): {(QUERY, "table")},
+    ("StoredConnections", "write"): {(PUT, "table"), (DELETE, "table"), (UPDATE, "table")},
+    ("StoredConnections", "remove"): {(PUT, "table"), (DELETE, "table"), (UPDATE, "table")},
+    ("StoredConnections", "note"): {(PUT, "table")},
+    ("StoredConnections", "notes"): {(QUERY, "table")},
+    ("StoredConnections", "doom"): {(PUT, "table")},
+    ("StoredConnections", "forget"): {(DELETE, "table")},
+    ("StoredTokens", "read"): {(GET, "table")},
+    ("StoredTokens", "write"): {(PUT, "table")},
     ("SecretsManager", "create"): {("secretsmanager:CreateSecret", "prefix"), ("secretsmanager:TagResource", "prefix")},
     ("SecretsManager", "read"): {(READS_SECRET, "prefix")},
     ("SecretsManager", "delete"): {("secretsmanager:DeleteSecret", "prefix")},
-    ("DynamoActions", "actions"): {(GET, "table")},
-    ("DynamoActions", "write"): {(GET, "table"), (UPDATE, "table")},
-    ("DynamoControl", "shards"): {(GET, "table")},
-    ("DynamoControl", "raise_shards"): {(UPDATE, "table"), (GET, "table")},
-    ("DynamoControl", "id_keys"): {(GET, "table")},
-    ("DynamoControl", "write_id_keys"): {(PUT, "table")},
-    ("DynamoControl", "progress"): {(GET, "table")},
-    ("DynamoControl", "advance"): {(UPDATE, "table")},
-    ("DynamoControl", "heartbeats"): {(GET, "table")},
-    ("DynamoControl", "await_lanes"): {(UPDATE, "table")},
-    ("DynamoControl", "note_lanes"): {(UPDATE, "table")},
-    ("DynamoControl", "note_heartbeat"): {(UPDATE, "table")},
-    ("DynamoJobs", "read"): {(GET, "table")},
-    ("DynamoJobs", "latest"): {(GET, "table")},
-    ("DynamoJobs", "start"): {(PUT, "table")},
-    ("DynamoJobs", "swap"): {(PUT, "table")},
-    ("DynamoJournal", "write"): {(WRITE_MANY, "table")},
-    ("DynamoJournal", "history"): {(QUERY, "table")},
-    ("DynamoJournal", "beginnings"): {(READ_MANY, "table")},
-    ("DynamoJournal", "owned"): {(QUERY, "table")},
-    ("DynamoJournal", "occurrences"): {(QUERY, "table")},
-    ("DynamoLedger", "read"): {(GET, "table")},
-    ("DynamoLedger", "read_all"): {(READ_MANY, "table")},
-    ("DynamoLedger", "write"): {(PUT, "table")},
-    ("DynamoLedgerInBatches", "read"): {(GET, "table")},
-    ("DynamoLedgerInBatches", "read_all"): {(READ_MANY, "table")},
-    ("DynamoLedgerInBatches", "read_each"): {(READ_MANY, "table")},
-    ("DynamoLedgerInBatches", "write"): {(action, "table") for action in (PUT, INSERT, CHANGE, READ_MANY)},
-    ("DynamoLiveCount", "started"): {(PUT, "table"), (UPDATE, "table")},
-    ("DynamoLiveCount", "ended"): {(PUT, "table"), (UPDATE, "table")},
-    ("DynamoLiveCount", "live"): {(QUERY, "table")},
-    ("DynamoLines", "begin_line"): {(UPDATE, "table")},
-    ("DynamoLines", "extend_line"): {(UPDATE, "table")},
-    ("DynamoLines", "line_ends"): {(QUERY, "table")},
-    ("DynamoSeats", "take_seats"): {(UPDATE, "table")},
-    ("DynamoSeats", "return_seats"): {(UPDATE, "table")},
-    ("DynamoBlocks", "rows"): {(QUERY, "table")},
-    ("DynamoBlocks", "discard"): {(QUERY, "table"), (DELETE, "table")},
-    ("DynamoBlocks", "change"): {(PUT, "table")},
-    ("DynamoBlocks", "remove"): {(DELETE, "table")},
-    ("DynamoOwnerClaim", "owner_claim"): {(GET, "table")},
-    ("DynamoOwnerClaim", "write_owner_claim"): {(UPDATE, "table")},
-    ("DynamoOwnerPolicies", "owner_policy"): {(GET, "table")},
-    ("DynamoOwnerPolicies", "write_owner_policy"): {(UPDATE, "table")},
-    ("DynamoOwnerPolicies", "remove_owner_policy"): {(UPDATE, "table")},
-    ("DynamoOwnerPolicies", "owners_with_policy"): {(GET, "table")},
-    ("DynamoRateLimit", "spend"): {(UPDATE, "table")},
-    ("DynamoRecords", "put"): {(PUT, lane) for lane in LANES},
-    ("DynamoRecords", "put_all"): {(WRITE_MANY, lane) for lane in LANES},
-    ("DynamoRecords", "delete"): {(WRITE_MANY, lane) for lane in LANES},
-    ("DynamoRecords", "read"): {(GET, lane) for lane in LANES},
-    ("DynamoRecords", "read_all"): {(READ_MANY, lane) for lane in LANES},
-    ("DynamoRegistry", "named"): {(GET, "registry_table")},
-    ("DynamoRegistry", "requested"): {(GET, "registry_table")},
-    ("DynamoRegistry", "members"): {(QUERY, "registry_table")},
-    ("DynamoRegistry", "create"): CREATES,
-    ("DynamoRegistry", "replace"): {*CREATES, *((DELETE, lane) for lane in LANES)},
-    ("DynamoRegistry", "decide"): {*STEPS, NAMES, (DELETE, "waiting_table"), (DELETE, "registry_table")},
-    ("DynamoScheduleTable", "put"): {(PUT, "table")},
-    ("DynamoScheduleTable", "put_all"): {(WRITE_MANY, "table")},
-    ("DynamoScheduleTable", "delete"): {(WRITE_MANY, "table")},
-    ("DynamoScheduleTable", "page"): {(QUERY, "table")},
-    ("DynamoScheduleTable", "read"): {(GET, "table")},
-    ("DynamoScheduleTable", "read_all"): {(READ_MANY, "table")},
-    ("DynamoScheduleTable", "beat"): {(PUT, "table"), (DELETE, "table")},
-    ("DynamoSeries", "cursor"): {(GET, "registry_table")},
-    ("DynamoSeries", "definition"): {(GET, "registry_table")},
-    ("DynamoSeries", "filed"): {(GET, "registry_table")},
-    ("DynamoSeries", "page"): {(QUERY, "registry_table")},
-    ("DynamoSeries", "named"): {(GET, "registry_table")},
-    ("DynamoSeries", "listed"): {(QUERY, "registry_table")},
-    ("DynamoSeries", "cursors"): {(READ_MANY, "registry_table")},
-    ("DynamoSeries", "definitions"): {(READ_MANY, "registry_table")},
-    ("DynamoSeries", "live"): {(QUERY, "registry_table")},
-    ("DynamoSeries", "create"): {*TIMED, (PUT, "registry_table"), (CHECK, "registry_table")},
-    ("DynamoSeries", "note"): {(PUT, "registry_table"), (DELETE, "registry_table")},
-    ("DynamoSeries", "step"): {*TIMED, NAMES, (PUT, "registry_table"), (DELETE, "registry_table")},
-    ("DynamoSeries", "write"): {*STEPS, *TIMED, NAMES, (DELETE, "registry_table")}
+    ("StoredActions", "actions"): {(GET, "table")},
+    ("StoredActions", "write"): {(GET, "table"), (UPDATE, "table")},
+    ("StoredControl", "shards"): {(GET, "table")},
+    ("StoredControl", "raise_shards"): {(UPDATE, "table"), (GET, "table")},
+    ("StoredControl", "id_keys"): {(GET, "table")},
+    ("StoredControl", "write_id_keys"): {(PUT, "table")},
+    ("StoredControl", "progress"): {(GET, "table")},
+    ("StoredControl", "advance"): {(UPDATE, "table")},
+    ("StoredControl", "heartbeats"): {(GET, "table")},
+    ("StoredControl", "await_lanes"): {(UPDATE, "table")},
+    ("StoredControl", "note_lanes"): {(UPDATE, "table")},
+    ("StoredControl", "note_heartbeat"): {(UPDATE, "table")},
+    ("StoredJobs", "read"): {(GET, "table")},
+    ("StoredJobs", "latest"): {(GET, "table")},
+    ("StoredJobs", "start"): {(PUT, "table")},
+    ("StoredJobs", "swap"): {(PUT, "table")},
+    ("StoredJournal", "write"): {(WRITE_MANY, "table")},
+    ("StoredJournal", "history"): {(QUERY, "table")},
+    ("StoredJournal", "beginnings"): {(READ_MANY, "table")},
+    ("StoredJournal", "owned"): {(QUERY, "table")},
+    ("StoredJournal", "occurrences"): {(QUERY, "table")},
+    ("StoredLedger", "read"): {(GET, "table")},
+    ("StoredLedger", "read_all"): {(READ_MANY, "table")},
+    ("StoredLedger", "write"): {(PUT, "table")},
+    ("StoredLedgerInBatches", "read"): {(GET, "table")},
+    ("StoredLedgerInBatches", "read_all"): {(READ_MANY, "table")},
+    ("StoredLedgerInBatches", "read_each"): {(READ_MANY, "table")},
+    ("StoredLedgerInBatches", "write"): {(action, "table") for action in (PUT, INSERT, CHANGE, READ_MANY)},
+    ("StoredLiveCount", "started"): {(PUT, "table"), (UPDATE, "table")},
+    ("StoredLiveCount", "ended"): {(PUT, "table"), (UPDATE, "table")},
+    ("StoredLiveCount", "live"): {(QUERY, "table")},
+    ("StoredLines", "begin_line"): {(UPDATE, "table")},
+    ("StoredLines", "extend_line"): {(UPDATE, "table")},
+    ("StoredLines", "line_ends"): {(QUERY, "table")},
+    ("StoredSeats", "take_seats"): {(UPDATE, "table")},
+    ("StoredSeats", "return_seats"): {(UPDATE, "table")},
+    ("StoredBlocks", "rows"): {(QUERY, "table")},
+    ("StoredBlocks", "discard"): {(QUERY, "table"), (DELETE, "table")},
+    ("StoredBlocks", "change"): {(PUT, "table")},
+    ("StoredBlocks", "remove"): {(DELETE, "table")},
+    ("StoredOwnerClaim", "owner_claim"): {(GET, "table")},
+    ("StoredOwnerClaim", "write_owner_claim"): {(UPDATE, "table")},
+    ("StoredOwnerPolicies", "owner_policy"): {(GET, "table")},
+    ("StoredOwnerPolicies", "write_owner_policy"): {(UPDATE, "table")},
+    ("StoredOwnerPolicies", "remove_owner_policy"): {(UPDATE, "table")},
+    ("StoredOwnerPolicies", "owners_with_policy"): {(GET, "table")},
+    ("StoredRateLimit", "spend"): {(UPDATE, "table")},
+    ("StoredRecords", "put"): {(PUT, lane) for lane in LANES},
+    ("StoredRecords", "put_all"): {(WRITE_MANY, lane) for lane in LANES},
+    ("StoredRecords", "delete"): {(WRITE_MANY, lane) for lane in LANES},
+    ("StoredRecords", "read"): {(GET, lane) for lane in LANES},
+    ("StoredRecords", "read_all"): {(READ_MANY, lane) for lane in LANES},
+    ("StoredRegistry", "named"): {(GET, "registry_table")},
+    ("StoredRegistry", "requested"): {(GET, "registry_table")},
+    ("StoredRegistry", "members"): {(QUERY, "registry_table")},
+    ("StoredRegistry", "create"): CREATES,
+    ("StoredRegistry", "replace"): {*CREATES, *((DELETE, lane) for lane in LANES)},
+    ("StoredRegistry", "decide"): {*STEPS, NAMES, (DELETE, "waiting_table"), (DELETE, "registry_table")},
+    ("StoredScheduleTable", "put"): {(PUT, "table")},
+    ("StoredScheduleTable", "put_all"): {(WRITE_MANY, "table")},
+    ("StoredScheduleTable", "delete"): {(WRITE_MANY, "table")},
+    ("StoredScheduleTable", "page"): {(QUERY, "table")},
+    ("StoredScheduleTable", "read"): {(GET, "table")},
+    ("StoredScheduleTable", "read_all"): {(READ_MANY, "table")},
+    ("StoredScheduleTable", "beat"): {(PUT, "table"), (DELETE, "table")},
+    ("StoredSeries", "cursor"): {(GET, "registry_table")},
+    ("StoredSeries", "definition"): {(GET, "registry_table")},
+    ("StoredSeries", "filed"): {(GET, "registry_table")},
+    ("StoredSeries", "page"): {(QUERY, "registry_table")},
+    ("StoredSeries", "named"): {(GET, "registry_table")},
+    ("StoredSeries", "listed"): {(QUERY, "registry_table")},
+    ("StoredSeries", "cursors"): {(READ_MANY, "registry_table")},
+    ("StoredSeries", "definitions"): {(READ_MANY, "registry_table")},
+    ("StoredSeries", "live"): {(QUERY, "registry_table")},
+    ("StoredSeries", "create"): {*TIMED, (PUT, "registry_table"), (CHECK, "registry_table")},
+    ("StoredSeries", "note"): {(PUT, "registry_table"), (DELETE, "registry_table")},
+    ("StoredSeries", "step"): {*TIMED, NAMES, (PUT, "registry_table"), (DELETE, "registry_table")},
+    ("StoredSeries", "write"): {*STEPS, *TIMED, NAMES, (DELETE, "registry_table")}
     | {(DELETE, "schedules_table"), (DELETE, "relaxed_table")},
-    ("DynamoSeriesProgress", "place"): {(GET, "table")},
-    ("DynamoSeriesProgress", "reach"): {(UPDATE, "table")},
-    ("DynamoSeriesProgress", "round"): {(GET, "table")},
-    ("DynamoSeriesProgress", "note"): {(PUT, "table")},
-    ("DynamoSeriesUpkeep", "look_again"): {(PUT, "table")},
-    ("DynamoSeriesUpkeep", "forget"): {(DELETE, "table")},
-    ("DynamoSeriesUpkeep", "carry"): {(GET, "table"), (PUT, "table"), (DELETE, "table")},
-    ("DynamoSeriesUpkeep", "listed"): {(QUERY, "table")},
-    ("DynamoSigningRows", "signing_keys"): {(GET, "table")},
-    ("DynamoSigningRows", "write_signing_keys"): {(PUT, "table")},
-    ("DynamoSigningRows", "rotation"): {(GET, "table")},
-    ("DynamoSigningRows", "write_rotation"): {(PUT, "table")},
-    ("DynamoTrials", "unfinished"): {(GET, "table")},
-    ("DynamoTrials", "begin"): {(PUT, "table")},
-    ("DynamoTrials", "finish"): {(DELETE, "table")},
-    ("DynamoTrials", "any_unfinished"): {(READ_MANY, "table")},
-    ("DynamoTrials", "begin_all"): {(WRITE_MANY, "table")},
-    ("DynamoTrials", "finish_all"): {(WRITE_MANY, "table")},
-    ("DynamoTrials", "note_pass"): {(UPDATE, "table")},
-    ("DynamoTrials", "passed"): {(GET, "table")},
-    ("DynamoWaitingTable", "page"): {(QUERY, "table")},
+    ("StoredSeriesProgress", "place"): {(GET, "table")},
+    ("StoredSeriesProgress", "reach"): {(UPDATE, "table")},
+    ("StoredSeriesProgress", "round"): {(GET, "table")},
+    ("StoredSeriesProgress", "note"): {(PUT, "table")},
+    ("StoredSeriesUpkeep", "look_again"): {(PUT, "table")},
+    ("StoredSeriesUpkeep", "forget"): {(DELETE, "table")},
+    ("StoredSeriesUpkeep", "carry"): {(GET, "table"), (PUT, "table"), (DELETE, "table")},
+    ("StoredSeriesUpkeep", "listed"): {(QUERY, "table")},
+    ("StoredSigningRows", "signing_keys"): {(GET, "table")},
+    ("StoredSigningRows", "write_signing_keys"): {(PUT, "table")},
+    ("StoredSigningRows", "rotation"): {(GET, "table")},
+    ("StoredSigningRows", "write_rotation"): {(PUT, "table")},
+    ("StoredTrials", "unfinished"): {(GET, "table")},
+    ("StoredTrials", "begin"): {(PUT, "table")},
+    ("StoredTrials", "finish"): {(DELETE, "table")},
+    ("StoredTrials", "any_unfinished"): {(READ_MANY, "table")},
+    ("StoredTrials", "begin_all"): {(WRITE_MANY, "table")},
+    ("StoredTrials", "finish_all"): {(WRITE_MANY, "table")},
+    ("StoredTrials", "note_pass"): {(UPDATE, "table")},
+    ("StoredTrials", "passed"): {(GET, "table")},
+    ("StoredWaitingTable", "page"): {(QUERY, "table")},
     ("LambdaConsumers", "handle"): {("lambda:InvokeFunction", "stack")},
     ("LambdaFunction", "ask"): {("lambda:InvokeFunction", "function")},
     ("LambdaStreamConsumer", "handle"): {("lambda:InvokeFunction", one) for one in ("function", "relaxed")},

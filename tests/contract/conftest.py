@@ -20,7 +20,10 @@ from moto.dynamodb import models
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.table import Table
 
-from tests.contract.engines import DYNAMODBS, FAKE, OTHERS, STATEMENTS, Engines
+from delayer.aws.store.dynamo_store import DynamoStore
+from delayer.sqlite.sqlite_store import SqliteStore
+from delayer.store.store import Store
+from tests.contract.engines import DYNAMODBS, FAKE, OTHERS, SQLITE, STATEMENTS, Engines
 from tests.contract.recorder import Calls, record_calls
 
 Aws = Callable[[str], Any]
@@ -189,10 +192,21 @@ def partiql(request: pytest.FixtureRequest, engines: Engines) -> Any:
     return engines.client(request.param, "dynamodb")
 
 
-@pytest.fixture(scope="module", params=[FAKE, *DYNAMODBS])
-def dynamodb_or_fake(request: pytest.FixtureRequest, engines: Engines) -> Any:
-    """The same; None for the fake, which comes first."""
-    return None if request.param == FAKE else engines.client(request.param, "dynamodb")
+@pytest.fixture(scope="module", params=[SQLITE, *DYNAMODBS])
+def store(request: pytest.FixtureRequest, engines: Engines) -> Store:
+    """Each engine of the store: SQLite in memory, which comes first, and DynamoDB on whatever plays it."""
+    return store_on(engines, request.param)
+
+
+@pytest.fixture(scope="module", params=[SQLITE, *STATEMENTS])
+def store_of_statements(request: pytest.FixtureRequest, engines: Engines) -> Store:
+    """The same, without what does not take our statements as AWS does."""
+    return store_on(engines, request.param)
+
+
+def store_on(engines: Engines, engine: str) -> Store:
+    """The store on one engine."""
+    return SqliteStore() if engine == SQLITE else DynamoStore(engines.client(engine, "dynamodb"))
 
 
 @pytest.fixture(scope="module", params=OTHERS)
@@ -217,9 +231,12 @@ def s3(aws: Aws) -> Any:
     return aws("s3")
 
 
-def create_table(dynamodb: Any, *keys: str) -> str:
-    """A table with the keys that template.yaml gives it."""
+def create_table(place: Any, *keys: str) -> str:
+    """A table with the keys that template.yaml gives it, in a store or with a client. SQLite needs to know none."""
     name = next(_names)
+    if isinstance(place, SqliteStore):
+        return name
+    dynamodb: Any = place.dynamodb if isinstance(place, DynamoStore) else place
     dynamodb.create_table(
         TableName=name,
         BillingMode="PAY_PER_REQUEST",

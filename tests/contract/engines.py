@@ -22,6 +22,7 @@ from tests.cfn import ROOT
 
 REGION: Final = "eu-west-1"
 FAKE: Final = "fake"
+SQLITE: Final = "sqlite"
 MOTO: Final = "moto"
 EMULATOR: Final = "emulator"
 DYNOXIDE: Final = "dynoxide"

@@ -9,6 +9,7 @@ import pytest
 from attrs import Factory, define, evolve, fields
 from typing_extensions import get_protocol_members
 
+from delayer.aws.store.dynamo_store import DynamoStore
 from tests.clients import AnyClient
 from tests.contract.aws_calls import CALLS, PORTS, ROWS, Call
 
@@ -24,10 +25,10 @@ RESOURCES: Final = (
 )  # the arguments that name one
 
 IN_CONTROL_TABLE: Final = (
-    "DynamoActions",
-    "DynamoControl",
-    "DynamoSigningRows",
-    "DynamoTrials",
+    "StoredActions",
+    "StoredControl",
+    "StoredSigningRows",
+    "StoredTrials",
 )  # the adapters whose rows are declared, too
 
 ACTIONS: Final = {
@@ -182,15 +183,19 @@ def record_calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 def _recorded(calls: Calls, adapter: type, method: str) -> Any:
     original = getattr(adapter, method)
-    [client] = [one.name for one in fields(adapter) if one.name in CLIENTS]
+    names = {one.name for one in fields(adapter)}
     name = (adapter.__name__, method)
 
     @wraps(original)
     def run(self: Any, *arguments: Any, **named: Any) -> Any:
-        if isinstance(getattr(self, client), Recording):
+        held = self.store if "store" in names else self
+        if not isinstance(held, DynamoStore) and held is not self:
+            return original(self, *arguments, **named)  # on another engine there is nothing to record
+        [client] = [one.name for one in fields(type(held)) if one.name in CLIENTS]
+        if isinstance(getattr(held, client), Recording):
             return original(self, *arguments, **named)  # called by another method, which is recorded
         calls.begin(name)
-        recording = Recording(getattr(self, client), calls, name, self)
-        return original(evolve(self, **{client: recording}), *arguments, **named)
+        recorded = evolve(held, **{client: Recording(getattr(held, client), calls, name, self)})
+        return original(recorded if held is self else evolve(self, store=recorded), *arguments, **named)
 
     return run

@@ -14,23 +14,25 @@ import pytest
 from attrs import fields, has
 from typing_extensions import get_protocol_members
 
-import delayer.aws
-from delayer.aws.deployment.actions import DynamoActions
-from delayer.aws.dynamodb.control import DynamoControl
-from delayer.aws.dynamodb.ledger import DynamoLedger
-from delayer.aws.dynamodb.registry import DynamoRegistry
-from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
-from delayer.aws.dynamodb.trials import DynamoTrials
-from delayer.aws.flow.blocks import DynamoBlocks
-from delayer.aws.flow.lines import DynamoLines
-from delayer.aws.flow.seats import DynamoSeats
-from delayer.aws.owners.owner_claim import DynamoOwnerClaim
-from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
-from delayer.aws.series.progress import DynamoSeriesProgress
-from delayer.aws.signing.rows import DynamoSigningRows
+import delayer
+from delayer.aws.store.dynamo_store import DynamoStore
+from delayer.aws.store.each import Each
 from delayer.core.schedule.table_change import Heartbeat
 from delayer.fakes import InOrder
 from delayer.ports.registry import ScheduleTransaction
+from delayer.repositories.control.actions import StoredActions
+from delayer.repositories.control.control import StoredControl
+from delayer.repositories.control.owner_claim import StoredOwnerClaim
+from delayer.repositories.control.owner_policies import StoredOwnerPolicies
+from delayer.repositories.control.signing_rows import StoredSigningRows
+from delayer.repositories.control.trials import StoredTrials
+from delayer.repositories.flow.blocks import StoredBlocks
+from delayer.repositories.flow.lines import StoredLines
+from delayer.repositories.flow.seats import StoredSeats
+from delayer.repositories.ledger.ledger import StoredLedger
+from delayer.repositories.registry.registry import StoredRegistry
+from delayer.repositories.schedules.schedule_table import StoredScheduleTable
+from delayer.repositories.series.progress import StoredSeriesProgress
 from tests.cfn import ROOT
 from tests.clients import Wrapped
 from tests.contract.aws_calls import CALLS, PORTS, ROWS
@@ -38,34 +40,58 @@ from tests.contract.conftest import EVERY_DAY, FOUND, RAN, compare, create_table
 from tests.contract.recorder import CLIENTS, Calls
 from tests.samples import NOW, a_schedule, an_id
 
-MODULES = [one.name for one in pkgutil.walk_packages(delayer.aws.__path__, "delayer.aws.")]
+MODULES = [one.name for one in pkgutil.walk_packages(delayer.__path__, "delayer.")]
+ENGINE = {DynamoStore, Each}  # what stands below the repositories has no port of a use case
 
 
-def test_each_adapter_has_its_port() -> None:
-    """An adapter is a class that holds a client."""
-    found = {
+def classes_that_hold(names: set[str], package: str = "delayer.") -> set[type]:
+    return {
         one
-        for name in MODULES
-        for one in vars(importlib.import_module(name)).values()
-        if isinstance(one, type) and has(one) and {attribute.name for attribute in fields(one)} & set(CLIENTS)
+        for module in MODULES
+        if module.startswith(package)
+        for one in vars(importlib.import_module(module)).values()
+        if isinstance(one, type) and has(one) and {attribute.name for attribute in fields(one)} & names
     }
-    assert found == set(PORTS)
+
+
+def test_each_adapter_and_each_repository_has_its_port() -> None:
+    """An adapter is a class that holds a client, a repository one that holds a store."""
+    adapters = classes_that_hold(set(CLIENTS), "delayer.aws.") - ENGINE
+    repositories = classes_that_hold({"store"}, "delayer.repositories.")
+    assert adapters | repositories == set(PORTS)
+
+
+def test_no_table_has_a_fake_or_an_adapter_of_its_own() -> None:
+    """Persistence is written once (ADR 0170): on the store, whose engines alone know what is below."""
+    ports = {
+        port for adapter, port in PORTS.items() if adapter in classes_that_hold({"store"}, "delayer.repositories.")
+    }
+    methods = [set(get_protocol_members(port)) for port in ports]
+    others = [
+        one
+        for module in MODULES
+        if module.startswith(("delayer.fakes.", "delayer.aws."))
+        for one in vars(importlib.import_module(module)).values()
+        if isinstance(one, type) and has(one) and one.__module__ == module and one not in ENGINE
+    ]
+    assert [one for one in others if any(all(hasattr(one, name) for name in each) for each in methods)] == []
+    assert {one for one in classes_that_hold({"dynamodb"}) if one.__module__.startswith("delayer.")} == ENGINE
 
 
 def test_each_method_of_a_port_is_declared_and_nothing_else_is() -> None:
     declared = {(adapter.__name__, method) for adapter, port in PORTS.items() for method in get_protocol_members(port)}
     assert set(CALLS) == declared
     holders = (
-        DynamoActions,
-        DynamoBlocks,
-        DynamoControl,
-        DynamoLines,
-        DynamoOwnerClaim,
-        DynamoOwnerPolicies,
-        DynamoSeats,
-        DynamoSeriesProgress,
-        DynamoSigningRows,
-        DynamoTrials,
+        StoredActions,
+        StoredBlocks,
+        StoredControl,
+        StoredLines,
+        StoredOwnerClaim,
+        StoredOwnerPolicies,
+        StoredSeats,
+        StoredSeriesProgress,
+        StoredSigningRows,
+        StoredTrials,
     )
     of_control_rows = [get_protocol_members(PORTS[one]) for one in holders]
     assert set(ROWS) == set().union(*of_control_rows)
@@ -83,11 +109,11 @@ def test_each_adapter_has_a_contract() -> None:
 
 
 def test_a_call_that_is_not_declared_fails(dynamodb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = DynamoScheduleTable(dynamodb=dynamodb, table=create_table(dynamodb, "bucket", "due"))
-    monkeypatch.setitem(CALLS, ("DynamoScheduleTable", "beat"), {("dynamodb:PutItem", "table")})
+    table = StoredScheduleTable(store=DynamoStore(dynamodb), table=create_table(dynamodb, "bucket", "due"))
+    monkeypatch.setitem(CALLS, ("StoredScheduleTable", "beat"), {("dynamodb:PutItem", "table")})
     with pytest.raises(AssertionError, match="DeleteItem"):
         table.beat(Heartbeat(sent_at=NOW))
-    monkeypatch.delitem(CALLS, ("DynamoScheduleTable", "put"))
+    monkeypatch.delitem(CALLS, ("StoredScheduleTable", "put"))
     with pytest.raises(AssertionError, match="not declared"):
         table.put(a_schedule())
 
@@ -95,7 +121,7 @@ def test_a_call_that_is_not_declared_fails(dynamodb: Any, monkeypatch: pytest.Mo
 def test_a_row_that_is_not_declared_fails(dynamodb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ROWS, "id_keys", {"shards"})
     with pytest.raises(AssertionError, match="id-key"):
-        DynamoControl(dynamodb=dynamodb, table=create_table(dynamodb, "name")).id_keys()
+        StoredControl(store=DynamoStore(dynamodb), table=create_table(dynamodb, "name")).id_keys()
 
 
 def test_the_calls_of_a_method_are_those_of_the_methods_it_uses(
@@ -103,8 +129,8 @@ def test_the_calls_of_a_method_are_those_of_the_methods_it_uses(
 ) -> None:
     """Who may only create needs no permission to delete: `create` uses `replace`, and is recorded as `create`."""
     monkeypatch.setattr(aws_calls, "seen", {})
-    registry = DynamoRegistry(
-        dynamodb=dynamodb,
+    registry = StoredRegistry(
+        store=DynamoStore(dynamodb),
         schedules_table=create_table(dynamodb, "bucket", "due"),
         relaxed_table="relaxed",
         waiting_table="waiting",
@@ -112,7 +138,7 @@ def test_the_calls_of_a_method_are_those_of_the_methods_it_uses(
         registry_table="registry",
     )
     assert registry.create(ScheduleTransaction(put=a_schedule()))
-    assert aws_calls.seen == {("DynamoRegistry", "create"): {("dynamodb:PutItem", "schedules_table")}}
+    assert aws_calls.seen == {("StoredRegistry", "create"): {("dynamodb:PutItem", "schedules_table")}}
 
 
 def test_what_was_not_recorded_is_missing(dynamodb: Any, aws_calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,15 +146,15 @@ def test_what_was_not_recorded_is_missing(dynamodb: Any, aws_calls: Calls, monke
     monkeypatch.setattr(aws_calls, "seen", {})
     monkeypatch.setattr(aws_calls, "rows", {})
     client = Wrapped(dynamodb)
-    ledger = DynamoLedger(dynamodb=client, table=create_table(dynamodb, "scheduleId"), parallel=InOrder())
+    ledger = StoredLedger(store=DynamoStore(client), table=create_table(dynamodb, "scheduleId"), parallel=InOrder())
     ledger.read(an_id())
     ledger.write([])
-    assert aws_calls.missing(DynamoLedger) == [
-        "('DynamoLedger', 'read_all'): ('dynamodb:BatchGetItem', 'table')",
-        "('DynamoLedger', 'read_all'): never called",
-        "('DynamoLedger', 'write'): ('dynamodb:PutItem', 'table')",
+    assert aws_calls.missing(StoredLedger) == [
+        "('StoredLedger', 'read_all'): ('dynamodb:BatchGetItem', 'table')",
+        "('StoredLedger', 'read_all'): never called",
+        "('StoredLedger', 'write'): ('dynamodb:PutItem', 'table')",
     ]
-    assert "id_keys: row id-key" in aws_calls.missing(DynamoControl)
+    assert "id_keys: row id-key" in aws_calls.missing(StoredControl)
 
 
 # ------------------------------------------------------------ the end of a module
@@ -151,13 +177,13 @@ class Ending:
             stash={FOUND: {f"{MODULE}::one", f"{MODULE}::two", "tests/other.py::three"}, RAN: self.ran},
         )
         session = SimpleNamespace(shouldstop=False, shouldfail=False, exitstatus=pytest.ExitCode.OK)
-        module = SimpleNamespace(ADAPTER=DynamoTrials)
+        module = SimpleNamespace(ADAPTER=StoredTrials)
         return SimpleNamespace(config=config, session=session, module=module, node=SimpleNamespace(nodeid=MODULE))
 
 
 ALL = {f"{MODULE}::one", f"{MODULE}::two"}
 EACH_CALL = Calls(
-    seen={name: set(calls) for name, calls in CALLS.items() if name[0] == "DynamoTrials"},
+    seen={name: set(calls) for name, calls in CALLS.items() if name[0] == "StoredTrials"},
     rows={method: set(rows) for method, rows in ROWS.items()},
 )
 
@@ -166,7 +192,7 @@ def test_a_declared_call_that_is_never_made_is_an_error_at_the_end_of_its_module
     compare(Ending(ALL).request(), EACH_CALL)
     with pytest.raises(AssertionError, match=r"never recorded: .*'begin'.*'dynamodb:PutItem', 'table'"):
         compare(
-            Ending(ALL).request(), Calls(seen={**EACH_CALL.seen, ("DynamoTrials", "begin"): set()}, rows=EACH_CALL.rows)
+            Ending(ALL).request(), Calls(seen={**EACH_CALL.seen, ("StoredTrials", "begin"): set()}, rows=EACH_CALL.rows)
         )
 
 
@@ -196,7 +222,7 @@ def test_a_test_that_was_asked_for_by_its_name_is_not_compared_with_others() -> 
 NEVER_MADE = """
 from tests.contract.aws_calls import CALLS
 
-CALLS["DynamoRateLimit", "spend"].add(("dynamodb:DeleteItem", "table"))
+CALLS["StoredRateLimit", "spend"].add(("dynamodb:DeleteItem", "table"))
 """
 LEAVES_ONE_OUT = """
 def pytest_collection_modifyitems(items):
@@ -208,7 +234,7 @@ def pytest_collection_modifyitems(items):
 @pytest.mark.parametrize(
     ("plugin", "printed"),
     [
-        (NEVER_MADE, "never recorded: [\"('DynamoRateLimit', 'spend'): ('dynamodb:DeleteItem', 'table')\"]"),
+        (NEVER_MADE, "never recorded: [\"('StoredRateLimit', 'spend'): ('dynamodb:DeleteItem', 'table')\"]"),
         (LEAVES_ONE_OUT, "did not run in this process"),
     ],
     ids=["never made", "left out"],

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.dynamodb.ledger import to_item as ledger_item
-from delayer.aws.dynamodb.schedule_table import to_item
+from delayer.aws.store.attributes import to_attributes
 from delayer.core.schedule.instants import HOUR
 from delayer.core.schedule.messages import encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind
+from delayer.repositories.ledger.ledger import to_item as ledger_item
+from delayer.repositories.schedules.schedule_table import to_item
 from tests.cfn import ROOT
 from tests.deadlines.endpoints import SILENT, TRICKLING, Answering, Hung
 from tests.deadlines.processes import FunctionProcess
@@ -65,7 +66,7 @@ def of_stream(*schedules: Schedule) -> dict[str, Any]:
     """Stream records of their removal."""
     records = []
     for number, schedule in enumerate(schedules):
-        item = to_item(schedule)
+        item = to_attributes(to_item(schedule))
         keys = {name: item[name] for name in ("bucket", "due")}
         data = {**STREAM_RECORD["dynamodb"], "Keys": keys, "OldImage": item, "SequenceNumber": f"s{number}"}
         records.append({**STREAM_RECORD, "dynamodb": data})
@@ -313,7 +314,7 @@ def test_an_attempt_that_could_not_end_in_time_is_not_begun(seconds: float, call
         if operation != "BatchGetItem":
             return {}
         [table] = json.loads(body)["RequestItems"]
-        return {"Responses": {table: [ledger_item(a_claim(DUE))]}}
+        return {"Responses": {table: [to_attributes(ledger_item(a_claim(DUE)))]}}
 
     message = encode(an_executor_message(DUE, action='{"type": "canary", "path": "near"}'))
     with Answering(answer) as endpoint, FunctionProcess("executor-canary", AWS_ENDPOINT_URL=endpoint.url) as executor:

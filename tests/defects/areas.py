@@ -24,7 +24,7 @@ AREAS: Final = (
 LAYERS: Final = (
     ("rules", r"^shared/delayer/core/"),
     ("use cases", r"^shared/delayer/use_cases/"),
-    ("adapters", r"^shared/delayer/(aws|targets)/"),
+    ("adapters", r"^shared/delayer/(aws|targets|repositories|store|sqlite)/"),
     ("wiring", r"^(shared/delayer/wiring|functions)/"),
     ("IAM", r"^template.yaml$"),
 )

@@ -2,8 +2,8 @@
 
 import re
 
-from delayer.aws.dynamodb.jobs import group_job_list, job_list
-from delayer.aws.dynamodb.registry import group_list, name_list, request_list
+from delayer.repositories.registry.jobs import group_job_list, job_list
+from delayer.repositories.registry.registry import group_list, name_list, request_list
 from tests.cfn import ROOT, functions, leading_keys, listed, managed_policies_of, resource_name, resources, statements
 from tests.running.of_each import of_each
 

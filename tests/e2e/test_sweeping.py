@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.dynamodb.schedule_table import to_item
+from delayer.aws.store.attributes import to_attributes
 from delayer.core.recovery.waiting import WaitingRecords, encode
 from delayer.core.schedule.instants import SECOND, parse_instant
 from delayer.core.schedule.schedule import SYSTEM_OWNER
 from delayer.core.schedule.schedule_id import RANDOM_BYTES
+from delayer.repositories.schedules.schedule_table import to_item
 from local.receiver import Receiver
 from local.stack.running_stack import RunningStack
 from tests.e2e.client import PATIENCE, Client, lateness, now, sleep_until
@@ -103,7 +104,7 @@ def test_a_record_that_was_set_aside_is_brought_back_and_fires(broken: Client) -
     """
     action = json.dumps({"type": "http-request", "url": broken.receiver.url + "/brought-back"})
     schedule = a_schedule(now(), randomness=os.urandom(RANDOM_BYTES), action=action)
-    record = {**STREAM_RECORD, "dynamodb": {**STREAM_RECORD["dynamodb"], "OldImage": to_item(schedule)}}
+    record = {**STREAM_RECORD, "dynamodb": {**STREAM_RECORD["dynamodb"], "OldImage": to_attributes(to_item(schedule))}}
     waiting = WaitingRecords(records=(record,), reason="a test", at=now())
     s3, bucket = broken.stack.client("s3"), broken.stack.outputs["DeadLetterBucket"]
     s3.put_object(Bucket=bucket, Key=waiting.key, Body=encode(waiting))

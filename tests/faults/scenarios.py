@@ -3,6 +3,7 @@
 from delayer.core.firing.executing import Refused, Retry
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
+from tests.looking import all_rows
 from tests.world import START, World
 
 
@@ -54,4 +55,4 @@ def check_sound(case: str, world: World) -> None:
         world.check_nothing_left()
     except AssertionError as error:
         raise AssertionError(f"{case}: {error}") from error
-    assert all(row.ended for row in world.ledger.rows.values()), case
+    assert all(row.ended for row in all_rows(world.ledger).values()), case

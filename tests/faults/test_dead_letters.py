@@ -16,14 +16,16 @@ from delayer.core.recovery.dead_letter import Contents
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.table_change import Kind
-from delayer.fakes import MemoryLedger
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.ledger import WriteResult
 from delayer.ports.queue import Outgoing, ReceivedMessage
+from delayer.repositories.feed import SCHEDULES
+from delayer.repositories.ledger.ledger import StoredLedger
 from delayer.use_cases.recovery.redrive import Impossible
 from delayer.wiring import use_cases
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once, check_sound
+from tests.looking import all_rows, empty
 from tests.world import START, World
 
 
@@ -99,7 +101,7 @@ def test_two_redrives_at_a_time_fire_once() -> None:
 class ReadBefore:
     """The ledger of somebody who read a row some time ago."""
 
-    ledger: MemoryLedger
+    ledger: StoredLedger
     seen: LedgerRow
 
     def read(self, schedule_id: str) -> LedgerRow | None:
@@ -114,16 +116,16 @@ def test_a_schedule_that_is_far_ahead_is_redriven_into_the_table() -> None:
     world = World()
     schedule = world.post(START + 2 * HOUR)
     assert schedule is not None
-    world.table.delete(list(world.table.rows))
+    world.table.delete(list(all_rows(world.table)))
     world.run_until(START + MINUTE)
     redrive = world.redrive
     (key,) = [entry["key"] for entry in redrive.list()["deadLetters"]]
     letter = dead_letter.decode(world.store.objects[key])
-    assert json.loads(letter.body) in [change.record for change in world.table.stream], "the whole record"
+    assert json.loads(letter.body) in [change.record for change in world.feed.records[SCHEDULES]], "the whole record"
     body = encode(DelayerMessage(schedule=schedule, nonce=""))  # the fake's record is none that could be read
     world.store.objects[key] = dead_letter.encode(evolve(letter, body=body))
     assert redrive.redrive(key)["stillStored"] is False
-    assert list(world.table.rows.values()) == [schedule], "also when it was accepted"
+    assert list(all_rows(world.table).values()) == [schedule], "also when it was accepted"
     world.run_out(START + 3 * HOUR)
     check_fired_once("redriven into the table", world)
     assert world.reached(schedule) == [schedule.point_in_time]
@@ -148,7 +150,7 @@ def test_a_schedule_that_is_discarded_without_a_row_has_an_end() -> None:
     world = World()
     schedule = world.post(START + HOUR)
     assert schedule is not None
-    world.table.rows.clear()  # gone, and its stream record with it
+    empty(world.table)  # gone, and its stream record with it
     world.store.objects["aws/lambda/batch"] = b"stands for the batch"
     redrive = evolve(world.redrive, read=lambda _: Contents(schedules=(schedule,)))
     redrive.discard("aws/lambda/batch")
@@ -163,7 +165,7 @@ def test_a_body_that_is_not_settled_stays_stored() -> None:
     world = World()
     schedule = world.post(START + HOUR)
     assert schedule is not None
-    world.table.rows.clear()
+    empty(world.table)
     world.store.objects["batch"] = b"stands for the batch"
     redrive = evolve(world.redrive, read=lambda _: Contents(schedules=(schedule,), malformed=1))
     assert redrive.redrive("batch")["stillStored"] is True
@@ -197,11 +199,11 @@ def test_a_redrive_while_the_same_record_is_dead_lettered_once_more(moment: str)
     world = World()
     schedule = world.post(START + 2 * HOUR)
     assert schedule is not None
-    world.table.delete(list(world.table.rows))
+    world.table.delete(list(all_rows(world.table)))
     world.run_until(START + MINUTE)
     redrive = evolve(world.redrive, read=lambda content: Contents(schedules=(schedule,)))
     (key,) = [entry["key"] for entry in redrive.list()["deadLetters"]]
-    removal = [change for change in world.table.stream if change.kind is Kind.REMOVE][-1:]
+    removal = [change for change in world.feed.records[SCHEDULES] if change.kind is Kind.REMOVE][-1:]
     store = Interrupted(world.store)
 
     def redriven_meanwhile() -> object:

@@ -7,13 +7,14 @@ from attrs import evolve
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import HOUR, MINUTE
-from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.table_change import Kind
 from delayer.fakes import MemoryQueue
 from delayer.fakes.runtime.faults import FaultPlan
 from delayer.ports.queue import Outgoing
+from delayer.repositories.feed import SCHEDULES
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
+from tests.looking import all_rows, put_item
 from tests.world import START, World
 
 
@@ -41,7 +42,7 @@ def garbage_beside_good(world: World) -> None:
     """A record that nobody can read, removed between two good ones."""
     world.post(START + MINUTE)
     key = RecordKey(bucket="nonsense", due="x")
-    world.table.write(key, Malformed("no such field"))
+    put_item(world.table, {"bucket": key.bucket, "due": key.due}, {"v": 1})
     world.table.delete([key])
     world.post(START + MINUTE)
     world.run_out(START + HOUR)
@@ -77,8 +78,8 @@ def test_a_failed_send_takes_no_neighbour_along() -> None:
     world = World()
     for _ in range(4):
         world.post(START + MINUTE)
-    world.table.delete(list(world.table.rows))
-    removed = [change for change in world.table.stream if change.kind is Kind.REMOVE]
+    world.table.delete(list(all_rows(world.table)))
+    removed = [change for change in world.feed.records[SCHEDULES] if change.kind is Kind.REMOVE]
     enqueue = evolve(world.enqueue, delayer_queue=FailsEverySecond(world.clock))
     assert enqueue(removed) == [removed[0].sequence, removed[2].sequence]
 

@@ -7,6 +7,7 @@ from delayer.fakes.runtime.faults import FaultPlan
 from delayer.ports.queue import Outgoing
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
+from tests.looking import all_rows
 from tests.world import START, World
 
 
@@ -53,7 +54,7 @@ def test_an_action_without_executor_waits_until_there_is_one() -> None:
         world.relay = _without_executors(world)
         world.post(START + MINUTE)
         world.run_until(START + 5 * MINUTE)
-        assert not world.ledger.rows
+        assert not all_rows(world.ledger)
         world.relay = whole
         world.run_out(START + HOUR)
 
@@ -90,7 +91,7 @@ def test_a_message_too_early_to_hold_goes_back_with_its_nonce() -> None:
     world = World()
     schedule = world.post(START + 29 * MINUTE + 7)
     assert schedule is not None
-    world.table.delete(list(world.table.rows))
+    world.table.delete(list(all_rows(world.table)))
     world.run_out(START + HOUR)
     check_fired_once("re-sent", world)
     assert world.delayer_queue.sent == 2

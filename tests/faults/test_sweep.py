@@ -7,6 +7,7 @@ from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of
 from delayer.ports.queue import Outgoing
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once
+from tests.looking import all_rows
 from tests.world import START, World
 
 
@@ -74,7 +75,7 @@ def test_no_sweep_while_the_stream_is_not_read() -> None:
     for _ in range(30):
         world.clock.move(MINUTE)
         world.tick()
-    assert late in world.table.rows.values()
+    assert late in all_rows(world.table).values()
     assert world.observer.counts["SweepHeld"] >= 20
     world.build()  # it is back
     world.run_out(world.clock.now() + HOUR)
@@ -90,11 +91,11 @@ def test_while_the_relay_has_a_backlog_only_what_is_urgent_is_swept() -> None:
     world.delayer_queue.send([Outgoing(body="{}")] * 10_001)
     world.clock.move(10 * MINUTE)
     world.tick()
-    assert later in world.table.rows.values()
+    assert later in all_rows(world.table).values()
     assert "not everything may be swept" in world.observer.warnings
     world.clock.move(7 * MINUTE)
     world.tick()
-    assert later not in world.table.rows.values()
+    assert later not in all_rows(world.table).values()
 
 
 def test_shards_that_were_lowered_are_swept_all_the_same() -> None:

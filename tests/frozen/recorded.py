@@ -16,6 +16,7 @@ from unittest.mock import patch
 from attrs import field, frozen
 
 from delayer.aws.start.session import make_client
+from tests.frozen.meaning import meaning_of
 
 Answer = Mapping[str, Any]
 Requests = list[dict[str, Any]]
@@ -93,7 +94,7 @@ def answering(service: str, answers: tuple[Answer, ...], noted: Requests) -> Ite
 
     def note(params: dict[str, Any], model: Any, **_: Any) -> None:
         """Before botocore adds what differs from call to call, such as the token of a transaction."""
-        noted.append({"operation": f"{model.service_model.service_name}:{model.name}", **readable(params)})
+        noted.append({"operation": f"{model.service_model.service_name}:{model.name}", **meaning_of(readable(params))})
 
     def answer(model: Any, **_: Any) -> tuple[Any, Answer]:
         """In the place of a request over the network."""

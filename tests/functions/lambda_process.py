@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from types import FunctionType, MethodType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+ADAPTERS = ("delayer.aws.", "delayer.repositories.")
 HOLDERS = ("delayer.targets.", "delayer.wiring.limited")  # beside use cases, what may hold ports
 
 
@@ -95,7 +96,7 @@ def ports_of(use_case: Any) -> Iterator[dict[str, Any]]:
                 "methods": sorted(get_protocol_members(hint)),
                 "resources": {name: part for name in names if isinstance(part := getattr(value, name), str)},
             }
-        elif ours and not is_use_case(value) and type(value).__module__.startswith("delayer.aws."):
+        elif ours and not is_use_case(value) and type(value).__module__.startswith(ADAPTERS):
             raise TypeError(f"{type(use_case).__name__} holds {value!r}, and does not say what it calls of it")
 
 

@@ -27,7 +27,7 @@ class Feature:
 FEATURES: Final = {
     "accept": Feature(
         "POST, PUT, PATCH and batches of schedules; ids, quotas, idempotency keys",
-        r"accept|core/(api|schedule|schemas|addresses)|use_cases/api|items|quota|registry|rate_limit|once|compare_and_set",
+        r"accept|core/(api|schedule|schemas|addresses)|use_cases/api|quota|registry|repositories|store/|sqlite|rate_limit|once|compare_and_set",
     ),
     "cancel": Feature(
         "cancel, stop, replace, groups and their jobs; the ledger",

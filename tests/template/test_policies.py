@@ -14,7 +14,8 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended
 from delayer.core.recovery.dead_letter import DeadLetter, Prefix
 from delayer.core.recovery.waiting import PREFIXES, WAITING
-from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryLedger, MemoryObserver
+from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryObserver
+from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
 from delayer.use_cases.recovery.dead_letter import DeadLetters, undeliverable
 from tests.cfn import (
     ROOT,
@@ -30,8 +31,10 @@ from tests.cfn import (
 )
 from tests.contract.aws_calls import CALLS, PORTS, ROWS
 from tests.functions.cold_start import Port, cold_start
+from tests.looking import put_row
 from tests.running.of_each import of_each
 from tests.samples import NOW, a_claim, an_executor_message
+from tests.tables import on_sqlite
 from tests.template.added import LOOPS, SHIPPED, faults, is_added, own_resources, stanza
 from tests.template.added import compared as statements
 
@@ -40,16 +43,16 @@ Permission = tuple[str, str]  # the name of a resource, an IAM action
 VALUES: Final = "AWS::StackName/connections"  # those of connections, in Secrets Manager
 ADAPTERS: Final = {adapter.__name__ for adapter in PORTS}
 OF_CONTROL_ROWS: Final = {
-    "DynamoActions",
-    "DynamoBlocks",
-    "DynamoControl",
-    "DynamoLines",
-    "DynamoOwnerClaim",
-    "DynamoOwnerPolicies",
-    "DynamoSeats",
-    "DynamoSeriesProgress",
-    "DynamoSigningRows",
-    "DynamoTrials",
+    "StoredActions",
+    "StoredBlocks",
+    "StoredControl",
+    "StoredLines",
+    "StoredOwnerClaim",
+    "StoredOwnerPolicies",
+    "StoredSeats",
+    "StoredSeriesProgress",
+    "StoredSigningRows",
+    "StoredTrials",
 }
 LOCAL: Final = {
     "Condition",
@@ -414,7 +417,7 @@ class NotingStore(MemoryDeadLetterStore):
 
 @of_each(PLACES)
 def test_the_places_are_those_that_the_code_uses(method: str) -> None:
-    store, ledger, message = NotingStore(), MemoryLedger(), an_executor_message()
+    store, ledger, message = NotingStore(), on_sqlite(StoredLedgerInBatches), an_executor_message()
     letters = DeadLetters(
         clock=ManualClock(NOW), ledger=ledger, store=store, observer=MemoryObserver(), source="delayer-relay"
     )
@@ -422,7 +425,7 @@ def test_the_places_are_those_that_the_code_uses(method: str) -> None:
     match method:
         case "take":
             letters.take(copy)
-            ledger.store(ended(a_claim(), State.EXECUTED, NOW))
+            put_row(ledger, ended(a_claim(), State.EXECUTED, NOW))
             letters.take(evolve(copy, body="another"))  # is not needed any more
         case "store_failed":
             letters.store_failed(message, "reason")
@@ -490,17 +493,17 @@ def test_what_the_code_declares_is_seen() -> None:
             for resource in port.resources.values()
         }
 
-    assert held("sweep-bucket-enqueuer", "DynamoScheduleTable") == {
+    assert held("sweep-bucket-enqueuer", "StoredScheduleTable") == {
         ("SweepBuckets", ("delete", "page"), "SchedulesTable")
     }
-    assert held("executor-http-request", "DynamoLedger") == {("DeadLetters", ("read", "write"), "LedgerTable")}
-    assert held("executor-http-request", "DynamoLedgerInBatches") == {
+    assert held("executor-http-request", "StoredLedger") == {("DeadLetters", ("read", "write"), "LedgerTable")}
+    assert held("executor-http-request", "StoredLedgerInBatches") == {
         ("LedgerTogether", ("read_each", "write"), "LedgerTable")
     }
     assert held("delayer-relay", "SqsQueue") >= {
         ("Relay", ("send",), "DelayerQueue"),
     }
-    assert {methods for _, methods, _ in held("api-schedule-post", "DynamoRegistry")} == {
+    assert {methods for _, methods, _ in held("api-schedule-post", "StoredRegistry")} == {
         ("create", "named", "requested")
     }
     assert cold_start("api-default").ports == ()

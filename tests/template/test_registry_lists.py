@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from delayer.aws.connections.table import DynamoConnections
-from delayer.aws.connections.tokens import DynamoTokens
-from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.connections.connection import Connection, ConnectionType, SecretNote, doomed
 from delayer.core.connections.tokens import TokenRow
+from delayer.repositories.connections.connections import StoredConnections
+from delayer.repositories.connections.tokens import StoredTokens
+from delayer.repositories.registry.rate_limit import StoredRateLimit
 from tests.contract.recorder import ACTIONS, WRITES
 from tests.functions.cold_start import cold_start
 from tests.running.of_each import of_each
@@ -18,23 +19,23 @@ CRM = Connection(owner=OWNER, name="crm", type=ConnectionType.BEARER, secret="s1
 NOTE = SecretNote(owner=OWNER, secret="s1", since=NOW)
 TOKEN = TokenRow(owner=OWNER, name="crm", secret="s1", fetched_at=NOW)
 METHODS: dict[tuple[str, str], Callable[[Any], object]] = {
-    ("DynamoConnections", "read"): lambda it: it.read(OWNER, "crm"),
-    ("DynamoConnections", "listed"): lambda it: it.listed(OWNER, "", 5),
-    ("DynamoConnections", "uses"): lambda it: it.uses(OWNER, "crm", "", 5),
-    ("DynamoConnections", "write"): lambda it: it.write(CRM, None, NOTE, doomed(CRM, NOW)),
-    ("DynamoConnections", "remove"): lambda it: it.remove(CRM, doomed(CRM, NOW)),
-    ("DynamoConnections", "note"): lambda it: it.note(NOTE),
-    ("DynamoConnections", "notes"): lambda it: it.notes(NOW, 5),
-    ("DynamoConnections", "doom"): lambda it: it.doom(NOTE),
-    ("DynamoConnections", "forget"): lambda it: it.forget(NOTE),
-    ("DynamoTokens", "read"): lambda it: it.read(OWNER, "crm"),
-    ("DynamoTokens", "write"): lambda it: it.write(TOKEN, None),
-    ("DynamoRateLimit", "spend"): lambda it: it.spend(OWNER, "2026-11-21T09:00Z", 1, NOW),
+    ("StoredConnections", "read"): lambda it: it.read(OWNER, "crm"),
+    ("StoredConnections", "listed"): lambda it: it.listed(OWNER, "", 5),
+    ("StoredConnections", "uses"): lambda it: it.uses(OWNER, "crm", "", 5),
+    ("StoredConnections", "write"): lambda it: it.write(CRM, None, NOTE, doomed(CRM, NOW)),
+    ("StoredConnections", "remove"): lambda it: it.remove(CRM, doomed(CRM, NOW)),
+    ("StoredConnections", "note"): lambda it: it.note(NOTE),
+    ("StoredConnections", "notes"): lambda it: it.notes(NOW, 5),
+    ("StoredConnections", "doom"): lambda it: it.doom(NOTE),
+    ("StoredConnections", "forget"): lambda it: it.forget(NOTE),
+    ("StoredTokens", "read"): lambda it: it.read(OWNER, "crm"),
+    ("StoredTokens", "write"): lambda it: it.write(TOKEN, None),
+    ("StoredRateLimit", "spend"): lambda it: it.spend(OWNER, "2026-11-21T09:00Z", 1, NOW),
 }
 MAKES: dict[str, Callable[[Any], Any]] = {
-    "DynamoConnections": lambda client: DynamoConnections(dynamodb=client, table="t"),
-    "DynamoTokens": lambda client: DynamoTokens(dynamodb=client, table="t"),
-    "DynamoRateLimit": lambda client: DynamoRateLimit(dynamodb=client, table="t"),
+    "StoredConnections": lambda client: StoredConnections(store=DynamoStore(client), table="t"),
+    "StoredTokens": lambda client: StoredTokens(store=DynamoStore(client), table="t"),
+    "StoredRateLimit": lambda client: StoredRateLimit(store=DynamoStore(client), table="t"),
 }
 
 
@@ -64,7 +65,8 @@ def lists_in(calls: list[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, str
                 [(kind, write)] = item.items()
                 yield WRITES[kind], list_of(write)
         elif operation == "query":
-            yield ACTIONS[operation], arguments["ExpressionAttributeValues"][":list"]["S"]
+            partition, *_ = arguments["ExpressionAttributeValues"].values()
+            yield ACTIONS[operation], partition["S"]
         else:
             yield ACTIONS[operation], list_of(arguments)
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from ministack.services import lambda_svc
 
-from delayer.aws.dynamodb.ledger import to_item
+from delayer.aws.store.attributes import to_attributes
 from delayer.core.schedule.schedule_id import Kind, is_occurrence, word_of_kind
+from delayer.repositories.ledger.ledger import to_item
 from local.emulator.patches.streams import match_what_is_absent
 from tests.cfn import logical, resources
 from tests.samples import a_claim, an_id
@@ -40,13 +41,13 @@ def changed(item: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", Kind)
 def test_each_row_has_one_reader_and_occurrences_have_their_own(kind: Kind) -> None:
-    item = to_item(a_claim(schedule_id=an_id(kind=kind)))
+    item = to_attributes(to_item(a_claim(schedule_id=an_id(kind=kind))))
     assert readers(changed(item)) == ["Occurrences" if is_occurrence(item["scheduleId"]["S"]) else "Ledger"]
 
 
 def test_a_row_that_says_nothing_of_its_kind_is_read_with_the_others() -> None:
     """One of a plain schedule; one that an earlier version has written; what is deleted."""
-    item = to_item(a_claim())
+    item = to_attributes(to_item(a_claim()))
     assert "kind" not in item
     assert readers(changed(item)) == ["Ledger"]
     assert readers({"eventName": "REMOVE", "dynamodb": {"OldImage": item}}) == ["Ledger"]
@@ -71,7 +72,7 @@ def test_each_row_fits_one_pattern_and_no_other(kind: Kind) -> None:
     """Else a mistake in one of them would be made up for by another, in the emulator alone."""
     word = word_of_kind(an_id(kind=kind))
     places = {"": "Ledger first", "occurrence": "Occurrences first", "relaxed-occurrence": "Occurrences second"}
-    assert fitting(to_item(a_claim(schedule_id=an_id(kind=kind)))) == [places.get(word, "Ledger second")]
+    assert fitting(to_attributes(to_item(a_claim(schedule_id=an_id(kind=kind))))) == [places.get(word, "Ledger second")]
 
 
 def test_they_differ_by_their_functions_and_filters_alone() -> None:

@@ -69,6 +69,20 @@ ROOMS: dict[str, set[str]] = {
     "ports": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing", "core/connections"}
     | {"core/limits"},
+    "store": {"core/schedule", "ports"},
+    "repositories/ledger": {"core/schedule", "core/ledger", "ports", "store"},
+    "repositories/schedules": {"core/schedule", "ports", "store"},
+    "repositories/registry": {"core/schedule", "core/ledger", "core/jobs", "core/connections", "ports", "store"}
+    | {"repositories/ledger", "repositories/schedules"},
+    "repositories/journal": {"core/schedule", "core/ledger", "core/history", "core/series", "ports", "store"}
+    | {"repositories/registry"},
+    "repositories/series": {"core/schedule", "core/series", "core/series/upkeep", "ports", "store"}
+    | {"repositories/ledger", "repositories/schedules", "repositories/registry"},
+    "repositories/control": {"core/schedule", "core/recovery", "core/actions", "core/owners", "core/signing", "ports"}
+    | {"store"},
+    "repositories/flow": {"core/schedule", "core/flow", "core/limits", "ports", "store"},
+    "repositories/connections": {"core/schedule", "core/connections", "ports", "store", "repositories/registry"},
+    "repositories": {"core/schedule", "core/ledger", "ports", "store", "repositories/ledger", "repositories/schedules"},
     "use_cases": {"core/schedule", "core/ledger", "core/api", "ports"},
     "use_cases/signing": {"core/schedule", "core/actions", "core/signing", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
@@ -140,67 +154,36 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/api",
         "use_cases/series",
     },
-    "fakes/connections": {"core/schedule", "core/connections", "ports"},
+    "fakes/connections": set(),
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
-    "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
-    "fakes/tables": {
-        "core/schedule",
-        "core/ledger",
-        "core/recovery",
-        "core/jobs",
-        "core/history",
-        "core/actions",
-        "core/series",
-        "ports",
-        "fakes/connections",
-    },
-    "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
-    "fakes/flow": {"core/schedule", "core/flow", "core/limits", "ports"},
-    "fakes/owners": {"core/owners", "ports"},
-    "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
-    "fakes/signing": {"core/signing"},
-    "fakes": {
-        "fakes/connections",
-        "fakes/flow",
-        "fakes/owners",
-        "fakes/lanes",
-        "fakes/messaging",
-        "fakes/runtime",
-        "fakes/series",
-        "fakes/signing",
-        "fakes/tables",
-    },
+    "fakes/runtime": {"core/schedule", "core/firing", "ports", "store"},
+    "fakes": {"fakes/connections", "fakes/messaging", "fakes/runtime"},
+    "sqlite": {"ports", "store"},
     "aws/start": set(),
     "aws/runtime": {"core/schedule", "ports", "aws/start"},
-    "aws/dynamodb/items": {"core/schedule", "core/connections", "ports", "aws/runtime"},
-    "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
-    | {"core/series", "aws/runtime", "aws/dynamodb/items"},
-    "aws/connections": {"core/schedule", "core/connections", "ports", "aws/runtime", "aws/dynamodb/items"},
-    "aws/series": {
-        "core/schedule",
-        "core/recurrence",
-        "core/series",
-        "core/series/upkeep",
-        "ports",
-        "aws/runtime",
-        "aws/dynamodb",
-        "aws/dynamodb/items",
-    },
-    "aws/signing": {"core/signing", "ports", "aws/runtime", "aws/dynamodb/items"},
-    "aws/lanes": {"core/schedule", "ports", "aws/runtime", "aws/dynamodb", "aws/dynamodb/items"},
-    "aws/owners": {"core/owners", "ports", "aws/runtime", "aws/dynamodb/items"},
-    "aws/flow": {"core/schedule", "core/flow", "core/limits", "ports", "aws/runtime", "aws/dynamodb/items"},
-    "aws/deployment": {"core/schedule", "core/ledger", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
-    "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
+    "aws/store": {"ports", "store", "aws/runtime"},
+    "aws/connections": {"ports", "aws/runtime"},
+    "aws/deployment": {"core/ledger", "core/actions", "ports"},
+    "aws/events": {"core/schedule", "core/history", "ports", "store", "repositories/ledger", "repositories/schedules"}
+    | {"aws/store"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
     | {"core/masking", "core/owners", "core/series", "core/signing", "core/firing", "core/flow", "core/connections"}
     | {"aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
-    | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series", "aws/lanes", "core/timing"}
+    | {"aws/runtime", "aws/store", "core/series", "core/timing"}
+    | {
+        "repositories/connections",
+        "repositories/control",
+        "repositories/flow",
+        "repositories/journal",
+        "repositories/ledger",
+        "repositories/registry",
+        "repositories/schedules",
+        "repositories/series",
+    }
     | {
         "core/recurrence",  # the version of the tz database
-        "aws/owners",
         "use_cases",
         "use_cases/owners",
         "aws/connections",
@@ -210,7 +193,6 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/timing",
         "aws/messaging",
         "aws/events",
-        "aws/flow",
         "core/flow",
         "use_cases/actions",
         "use_cases/recovery",
@@ -220,10 +202,19 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/history",
         "use_cases/api",
         "use_cases/signing",
-        "aws/signing",
     },
     "wiring/in_memory": {"core/schedule", "core/actions", "core/api", "core/signing", "core/timing", "ports", "fakes"}
-    | {"use_cases/actions", "use_cases/flow", "use_cases/limits", "use_cases/owners"},
+    | {"use_cases/actions", "use_cases/flow", "use_cases/limits", "use_cases/owners", "sqlite", "store", "repositories"}
+    | {
+        "repositories/connections",
+        "repositories/control",
+        "repositories/flow",
+        "repositories/journal",
+        "repositories/ledger",
+        "repositories/registry",
+        "repositories/schedules",
+        "repositories/series",
+    },
     "extension": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
     | {"aws/runtime", "wiring", "core/timing"},
     "extension/harness": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/api", "ports"}
@@ -383,9 +374,6 @@ def test_the_fakes_stay_out_of_the_lambdas() -> None:
     """They are for tests, those of others included."""
     users = [room for room, others in ROOMS.items() if any(one.startswith("fakes") for one in others)]
     assert users == [
-        "fakes/tables",
-        "fakes/series",
-        "fakes/lanes",
         "fakes",
         "wiring/in_memory",
         "extension/harness",
@@ -497,17 +485,18 @@ def test_a_cold_start_imports_nothing_of_the_api_behind_it(function: str) -> Non
         assert bool(found) == function.startswith("api-")
 
 
-ADAPTERS = {  # the modules of adapters that a function imports, of those that not every function does
+REPOSITORIES = {  # the modules of repositories that a function imports, of those that not every function does
     "api-default": set[str](),
-    "api-job-get": {"jobs"},
-    "api-schedule-stop": {"control", "ledger", "schedule_table"},
-    "sweep-bucket-enqueuer": {"control", "schedule_table"},
-    "lifecycle-journal": {"journal", "live_count"},
+    "api-job-get": {"registry.jobs"},
+    "api-schedule-stop": {"control.control", "ledger.ledger", "schedules.schedule_table"},
+    "sweep-bucket-enqueuer": {"control.control", "schedules.schedule_table"},
+    "lifecycle-journal": {"journal.journal", "journal.live_count", "registry.lists"},
 }
 
 
-@of_each(ADAPTERS)
-def test_a_cold_start_imports_its_own_adapters_only(function: str) -> None:
+@of_each(REPOSITORIES)
+def test_a_cold_start_imports_its_own_repositories_only(function: str) -> None:
     """Each is made, and imported, on first use."""
-    found = {name.split(".")[3] for name in cold_start(function).modules if name.startswith("delayer.aws.dynamodb.")}
-    assert found - {"items"} == ADAPTERS[function]
+    inside = "delayer.repositories."
+    found = {name.removeprefix(inside) for name in cold_start(function).modules if name.startswith(inside)}
+    assert {name for name in found if "." in name} == REPOSITORIES[function]

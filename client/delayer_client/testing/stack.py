@@ -1,17 +1,18 @@
-"""All of Delayer in memory: its own code, on its own fakes, with what AWS does between the functions.
+"""All of Delayer in memory: its own code on SQLite and its own fakes, with what AWS does between the functions.
 
 Of what AWS does here nothing fails, and nothing takes time: a stream is read and a message is received at the very
 moment. So there is no minute task, whose work is to find what is due: what enters the delayer period leaves its table.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from attrs import define, evolve, field
 
 from delayer.core.actions.action_type import ActionType
+from delayer.core.actions.built_in import built_in
 from delayer.core.actions.foreign import check
 from delayer.core.actions.registration import Registration
 from delayer.core.history.events import Event, LifecycleRecord, of_record, of_row
@@ -20,13 +21,14 @@ from delayer.core.schedule.instants import DAY, SECOND, Millis, minute_of, start
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.schedule.table_change import Kind, RecordChange
-from delayer.core.series.upkeep.rounds import is_waiting
+from delayer.core.series.upkeep.rounds import PARTS, Directory
 from delayer.core.timing.deciding import Chosen
 from delayer.core.timing.policy import policies, policy_of
-from delayer.fakes import MemoryScheduleTable
 from delayer.ports.clock import Clock
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.series_upkeep import SeriesKey
+from delayer.repositories.feed import RELAXED, SCHEDULES, WAITING
+from delayer.repositories.schedules.schedule_table import key_item
 from delayer.wiring import use_cases
 from delayer.wiring.in_memory import StackInMemory
 from delayer_client.testing.agenda import Agenda, Deliveries
@@ -63,7 +65,7 @@ class Observer(HandlerObserver):
 class Stream:
     """Of one table: how far it was read, and by which function."""
 
-    table: MemoryScheduleTable
+    records: Sequence[RecordChange]  # all there ever were
     lane: str
     use: Use
     seen: Callable[[Schedule], None]  # what was put into the table
@@ -71,7 +73,7 @@ class Stream:
 
     def unread(self) -> Sequence[RecordChange]:
         """Since the last time."""
-        changes, self.read = self.table.stream[self.read :], len(self.table.stream)
+        changes, self.read = self.records[self.read :], len(self.records)
         return changes
 
 
@@ -105,7 +107,7 @@ class FakeStack(StackInMemory):
         self.http_queue = self._queue("executors")  # type: ignore[assignment]
         self.policy_queue = self._queue("policies")  # type: ignore[assignment]
         self.series_queue = self._queue("series")
-        self.queues_of_actions = dict.fromkeys(self.action_rows.rows, self.http_queue)
+        self.queues_of_actions = dict.fromkeys(built_in(), self.http_queue)
 
     def _queue(self, name: str) -> Deliveries:
         return Deliveries(name=name, clock=self.hand_clock, agenda=self.agenda)
@@ -147,19 +149,19 @@ class FakeStack(StackInMemory):
         self.write_journal = use_cases.write_journal(self.ports("lifecycle-journal"))
         self.streams = (
             Stream(
-                table=self.table,
+                records=self.feed.records[SCHEDULES],
                 lane="",
                 use=use_cases.enqueue(self.ports("stream-enqueuer")),
                 seen=self._plan_leaving,
             ),
             Stream(
-                table=self.relaxed,
+                records=self.feed.records[RELAXED],
                 lane="relaxed-",
                 use=use_cases.claim_relaxed(self.ports("relaxed-claimer")),
                 seen=self._plan_expiry,
             ),
             Stream(
-                table=self.records.waiting,
+                records=self.feed.records[WAITING],
                 lane="waiting-",
                 use=use_cases.enqueue_timing(self.ports("timing-enqueuer")),
                 seen=lambda _: None,
@@ -226,8 +228,8 @@ class FakeStack(StackInMemory):
                 busy = True
                 events += [self._event_of(stream.lane, change) for change in changes]
                 self._use(stream, changes)
-        rows, self._rows_read = self.ledger.changes[self._rows_read :], len(self.ledger.changes)
-        first = self._rows_read - len(rows)
+        first, self._rows_read = self._rows_read, len(self.feed.rows)
+        rows = self.feed.ledger_since(first)
         events += [of_row(old, new, f"row-{first + number}") for number, (old, new) in enumerate(rows)]
         self._tell([event for event in events if event])
         return busy or bool(rows)
@@ -275,8 +277,7 @@ class FakeStack(StackInMemory):
         self.agenda.put(schedule.expires_at, partial(self._expire, key_of(schedule.id)))
 
     def _expire(self, key: RecordKey) -> None:
-        if row := self.relaxed.rows.pop(key, None):
-            self.relaxed.emit(Kind.REMOVE, row, expired=True)
+        self.items.expire_one(RELAXED, key_item(key))
 
     def look_for_waiting(self) -> None:
         """A series may have come to wait for a time that is years ahead."""
@@ -294,8 +295,14 @@ class FakeStack(StackInMemory):
         self._looks_for_waiting = True
 
     def _waiting(self) -> list[SeriesKey]:
-        cursors = self.series.cursors_of.items()
-        return [SeriesKey(owner=owner, series=series) for (owner, series), one in cursors if is_waiting(one)]
+        return [key for part in range(PARTS[Directory.WAITING]) for key in self._listed(part)]
+
+    def _listed(self, part: int) -> Iterator[SeriesKey]:
+        page = self.series_upkeep.listed(Directory.WAITING, part)
+        yield from page.keys
+        while page.more:
+            page = self.series_upkeep.listed(Directory.WAITING, part, page.more)
+            yield from page.keys
 
 
 def _message(text: str) -> ReceivedMessage:

@@ -19,38 +19,39 @@ from delayer.core.schedule.instants import DAY, SECOND, Millis
 if TYPE_CHECKING:
     from delayer.aws.connections.sealing import AesGcm
     from delayer.aws.connections.secrets import SecretsManager
-    from delayer.aws.connections.table import DynamoConnections
-    from delayer.aws.connections.tokens import DynamoTokens
-    from delayer.aws.deployment.actions import DynamoActions
-    from delayer.aws.dynamodb.batches.ledger import DynamoLedgerInBatches
-    from delayer.aws.dynamodb.control import DynamoControl
-    from delayer.aws.dynamodb.jobs import DynamoJobs
-    from delayer.aws.dynamodb.journal import DynamoJournal
-    from delayer.aws.dynamodb.ledger import DynamoLedger
-    from delayer.aws.dynamodb.live_count import DynamoLiveCount
-    from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
-    from delayer.aws.dynamodb.registry import DynamoRegistry
-    from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
-    from delayer.aws.dynamodb.trials import DynamoTrials
-    from delayer.aws.flow.blocks import DynamoBlocks
-    from delayer.aws.flow.lines import DynamoLines
-    from delayer.aws.lanes.records import DynamoRecords
-    from delayer.aws.lanes.waiting_table import DynamoWaitingTable
     from delayer.aws.messaging.consumers import LambdaConsumers
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
     from delayer.aws.messaging.function import LambdaFunction
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic
-    from delayer.aws.owners.owner_claim import DynamoOwnerClaim
-    from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
-    from delayer.aws.series.progress import DynamoSeriesProgress
-    from delayer.aws.series.series_table import DynamoSeries
-    from delayer.aws.series.upkeep import DynamoSeriesUpkeep
-    from delayer.aws.signing.rows import DynamoSigningRows
+    from delayer.aws.store.dynamo_store import DynamoStore
     from delayer.core.api.quota import Limits
     from delayer.core.recovery.dead_letter import Contents
     from delayer.ports.observer import Metric
+    from delayer.repositories.connections.connections import StoredConnections
+    from delayer.repositories.connections.tokens import StoredTokens
+    from delayer.repositories.control.actions import StoredActions
+    from delayer.repositories.control.control import StoredControl
+    from delayer.repositories.control.owner_claim import StoredOwnerClaim
+    from delayer.repositories.control.owner_policies import StoredOwnerPolicies
+    from delayer.repositories.control.signing_rows import StoredSigningRows
+    from delayer.repositories.control.trials import StoredTrials
+    from delayer.repositories.flow.blocks import StoredBlocks
+    from delayer.repositories.flow.lines import StoredLines
+    from delayer.repositories.journal.journal import StoredJournal
+    from delayer.repositories.journal.live_count import StoredLiveCount
+    from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
+    from delayer.repositories.ledger.ledger import StoredLedger
+    from delayer.repositories.registry.jobs import StoredJobs
+    from delayer.repositories.registry.rate_limit import StoredRateLimit
+    from delayer.repositories.registry.registry import StoredRegistry
+    from delayer.repositories.schedules.records import StoredRecords
+    from delayer.repositories.schedules.schedule_table import StoredScheduleTable
+    from delayer.repositories.schedules.waiting_table import StoredWaitingTable
+    from delayer.repositories.series.progress import StoredSeriesProgress
+    from delayer.repositories.series.series_table import StoredSeries
+    from delayer.repositories.series.upkeep import StoredSeriesUpkeep
     from delayer.use_cases.actions.executor_queues import ExecutorQueues
     from delayer.use_cases.actions.registered import RegisteredActions
     from delayer.use_cases.flow.slots import Slots
@@ -169,6 +170,19 @@ class Environment:
         self.new_series_id: Callable[[], str] = lambda: secrets.token_hex(16)
 
     @cached_property
+    def store(self) -> "DynamoStore":
+        from delayer.aws.store.dynamo_store import DynamoStore
+
+        return DynamoStore(client("dynamodb"))
+
+    @cached_property
+    def fail_fast_store(self) -> "DynamoStore":
+        """A second client costs a cold start some milliseconds: it is made where somebody needs it."""
+        from delayer.aws.store.dynamo_store import DynamoStore
+
+        return DynamoStore(fail_fast_dynamodb())
+
+    @cached_property
     def slots(self) -> "Slots":
         from delayer.use_cases.flow.slots import Slots
 
@@ -176,83 +190,83 @@ class Environment:
 
     @cached_property
     def seats(self) -> "Seats":
-        from delayer.aws.flow.seats import DynamoSeats
+        from delayer.repositories.flow.seats import StoredSeats
         from delayer.use_cases.limits.seats import Seats
 
-        rows = DynamoSeats(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+        rows = StoredSeats(store=self.store, table=setting("REGISTRY_TABLE"))
         return Seats(clock=self.clock, rows=rows, new_id=self.new_token, observer=self.observer)
 
     # ------------------------------------------------------------ tables
 
     @cached_property
-    def schedules(self) -> "DynamoScheduleTable":
-        from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+    def schedules(self) -> "StoredScheduleTable":
+        from delayer.repositories.schedules.schedule_table import StoredScheduleTable
 
-        return DynamoScheduleTable(dynamodb=client("dynamodb"), table=setting("SCHEDULES_TABLE"))
+        return StoredScheduleTable(store=self.store, table=setting("SCHEDULES_TABLE"))
 
     @cached_property
-    def records(self) -> "DynamoRecords":
-        from delayer.aws.lanes.records import DynamoRecords
+    def records(self) -> "StoredRecords":
+        from delayer.repositories.schedules.records import StoredRecords
 
-        return DynamoRecords(
-            dynamodb=client("dynamodb"),
+        return StoredRecords(
+            store=self.store,
             schedules_table=setting("SCHEDULES_TABLE"),
             relaxed_table=setting("RELAXED_TABLE"),
             waiting_table=setting("WAITING_TABLE"),
         )
 
     @cached_property
-    def timed_records(self) -> "DynamoRecords":
-        from delayer.aws.lanes.records import DynamoRecords
+    def timed_records(self) -> "StoredRecords":
+        from delayer.repositories.schedules.records import StoredRecords
 
-        return DynamoRecords(
-            dynamodb=client("dynamodb"),
+        return StoredRecords(
+            store=self.store,
             schedules_table=setting("SCHEDULES_TABLE"),
             relaxed_table=setting("RELAXED_TABLE"),
             waiting_table=setting("SCHEDULES_TABLE"),  # who uses this meets nothing that waits
         )
 
     @cached_property
-    def waiting_records(self) -> "DynamoScheduleTable":
-        from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+    def waiting_records(self) -> "StoredScheduleTable":
+        from delayer.repositories.schedules.schedule_table import StoredScheduleTable
 
-        return DynamoScheduleTable(dynamodb=client("dynamodb"), table=setting("WAITING_TABLE"))
-
-    @cached_property
-    def waiting(self) -> "DynamoWaitingTable":
-        from delayer.aws.lanes.waiting_table import DynamoWaitingTable
-
-        return DynamoWaitingTable(dynamodb=client("dynamodb"), table=setting("WAITING_TABLE"))
+        return StoredScheduleTable(store=self.store, table=setting("WAITING_TABLE"))
 
     @cached_property
-    def ledger(self) -> "DynamoLedger":
-        from delayer.aws.dynamodb.ledger import DynamoLedger
+    def waiting(self) -> "StoredWaitingTable":
+        from delayer.repositories.schedules.waiting_table import StoredWaitingTable
 
-        return DynamoLedger(dynamodb=client("dynamodb"), table=setting("LEDGER_TABLE"), parallel=self.parallel)
-
-    @cached_property
-    def ledger_in_batches(self) -> "DynamoLedgerInBatches":
-        from delayer.aws.dynamodb.batches.ledger import DynamoLedgerInBatches
-
-        return DynamoLedgerInBatches(dynamodb=client("dynamodb"), table=setting("LEDGER_TABLE"), parallel=self.parallel)
+        return StoredWaitingTable(store=self.store, table=setting("WAITING_TABLE"))
 
     @cached_property
-    def control(self) -> "DynamoControl":
-        from delayer.aws.dynamodb.control import DynamoControl
+    def ledger(self) -> "StoredLedger":
+        from delayer.repositories.ledger.ledger import StoredLedger
 
-        return DynamoControl(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
-
-    @cached_property
-    def signing_rows(self) -> "DynamoSigningRows":
-        from delayer.aws.signing.rows import DynamoSigningRows
-
-        return DynamoSigningRows(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+        return StoredLedger(store=self.store, table=setting("LEDGER_TABLE"), parallel=self.parallel)
 
     @cached_property
-    def trials(self) -> "DynamoTrials":
-        from delayer.aws.dynamodb.trials import DynamoTrials
+    def ledger_in_batches(self) -> "StoredLedgerInBatches":
+        from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
 
-        return DynamoTrials(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+        return StoredLedgerInBatches(store=self.store, table=setting("LEDGER_TABLE"), parallel=self.parallel)
+
+    @cached_property
+    def control(self) -> "StoredControl":
+        from delayer.repositories.control.control import StoredControl
+
+        return StoredControl(store=self.store, table=setting("CONTROL_TABLE"))
+
+    @cached_property
+    def signing_rows(self) -> "StoredSigningRows":
+        from delayer.repositories.control.signing_rows import StoredSigningRows
+
+        return StoredSigningRows(store=self.store, table=setting("CONTROL_TABLE"))
+
+    @cached_property
+    def trials(self) -> "StoredTrials":
+        from delayer.repositories.control.trials import StoredTrials
+
+        return StoredTrials(store=self.store, table=setting("CONTROL_TABLE"))
 
     @cached_property
     def stream_consumer(self) -> "LambdaStreamConsumer":
@@ -270,11 +284,11 @@ class Environment:
         return LambdaConsumers(lambda_=lambda_for_suspects(), stack=self.settings.stack)
 
     @cached_property
-    def registry(self) -> "DynamoRegistry":
-        from delayer.aws.dynamodb.registry import DynamoRegistry
+    def registry(self) -> "StoredRegistry":
+        from delayer.repositories.registry.registry import StoredRegistry
 
-        return DynamoRegistry(
-            dynamodb=client("dynamodb"),
+        return StoredRegistry(
+            store=self.store,
             schedules_table=setting("SCHEDULES_TABLE"),
             relaxed_table=setting("RELAXED_TABLE"),
             waiting_table=setting("WAITING_TABLE"),
@@ -283,11 +297,11 @@ class Environment:
         )
 
     @cached_property
-    def series(self) -> "DynamoSeries":
-        from delayer.aws.series.series_table import DynamoSeries
+    def series(self) -> "StoredSeries":
+        from delayer.repositories.series.series_table import StoredSeries
 
-        return DynamoSeries(
-            dynamodb=client("dynamodb"),
+        return StoredSeries(
+            store=self.store,
             schedules_table=setting("SCHEDULES_TABLE"),
             relaxed_table=setting("RELAXED_TABLE"),
             ledger_table=setting("LEDGER_TABLE"),
@@ -295,72 +309,72 @@ class Environment:
         )
 
     @cached_property
-    def series_upkeep(self) -> "DynamoSeriesUpkeep":
-        from delayer.aws.series.upkeep import DynamoSeriesUpkeep
+    def series_upkeep(self) -> "StoredSeriesUpkeep":
+        from delayer.repositories.series.upkeep import StoredSeriesUpkeep
 
-        return DynamoSeriesUpkeep(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
-
-    @cached_property
-    def series_progress(self) -> "DynamoSeriesProgress":
-        from delayer.aws.series.progress import DynamoSeriesProgress
-
-        return DynamoSeriesProgress(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+        return StoredSeriesUpkeep(store=self.store, table=setting("REGISTRY_TABLE"))
 
     @cached_property
-    def jobs(self) -> "DynamoJobs":
-        from delayer.aws.dynamodb.jobs import DynamoJobs
+    def series_progress(self) -> "StoredSeriesProgress":
+        from delayer.repositories.series.progress import StoredSeriesProgress
 
-        return DynamoJobs(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
-
-    @cached_property
-    def blocks(self) -> "DynamoBlocks":
-        from delayer.aws.flow.blocks import DynamoBlocks
-
-        return DynamoBlocks(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+        return StoredSeriesProgress(store=self.store, table=setting("CONTROL_TABLE"))
 
     @cached_property
-    def lines(self) -> "DynamoLines":
-        from delayer.aws.flow.lines import DynamoLines
+    def jobs(self) -> "StoredJobs":
+        from delayer.repositories.registry.jobs import StoredJobs
 
-        return DynamoLines(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
-
-    @cached_property
-    def rate_limit(self) -> "DynamoRateLimit":
-        from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
-
-        return DynamoRateLimit(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+        return StoredJobs(store=self.store, table=setting("REGISTRY_TABLE"))
 
     @cached_property
-    def journal(self) -> "DynamoJournal":
-        from delayer.aws.dynamodb.journal import DynamoJournal
+    def blocks(self) -> "StoredBlocks":
+        from delayer.repositories.flow.blocks import StoredBlocks
 
-        return DynamoJournal(dynamodb=client("dynamodb"), table=setting("JOURNAL_TABLE"), parallel=self.parallel)
-
-    @cached_property
-    def fail_fast_journal(self) -> "DynamoJournal":
-        from delayer.aws.dynamodb.journal import DynamoJournal
-
-        return DynamoJournal(dynamodb=fail_fast_dynamodb(), table=setting("JOURNAL_TABLE"), parallel=self.parallel)
+        return StoredBlocks(store=self.store, table=setting("REGISTRY_TABLE"))
 
     @cached_property
-    def live_count(self) -> "DynamoLiveCount":
-        from delayer.aws.dynamodb.live_count import DynamoLiveCount
+    def lines(self) -> "StoredLines":
+        from delayer.repositories.flow.lines import StoredLines
 
-        return DynamoLiveCount(dynamodb=client("dynamodb"), table=setting("JOURNAL_TABLE"))
-
-    @cached_property
-    def fail_fast_live_count(self) -> "DynamoLiveCount":
-        """A second client costs a cold start some milliseconds; without a limit it is not made."""
-        from delayer.aws.dynamodb.live_count import DynamoLiveCount
-
-        dynamodb = fail_fast_dynamodb() if self.settings.max_live else client("dynamodb")
-        return DynamoLiveCount(dynamodb=dynamodb, table=setting("JOURNAL_TABLE"))
+        return StoredLines(store=self.store, table=setting("REGISTRY_TABLE"))
 
     @cached_property
-    def action_rows(self) -> "DynamoActions":
-        from delayer.aws.deployment.actions import DynamoActions
+    def rate_limit(self) -> "StoredRateLimit":
+        from delayer.repositories.registry.rate_limit import StoredRateLimit
 
-        return DynamoActions(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+        return StoredRateLimit(store=self.store, table=setting("REGISTRY_TABLE"))
+
+    @cached_property
+    def journal(self) -> "StoredJournal":
+        from delayer.repositories.journal.journal import StoredJournal
+
+        return StoredJournal(store=self.store, table=setting("JOURNAL_TABLE"), parallel=self.parallel)
+
+    @cached_property
+    def fail_fast_journal(self) -> "StoredJournal":
+        from delayer.repositories.journal.journal import StoredJournal
+
+        return StoredJournal(store=self.fail_fast_store, table=setting("JOURNAL_TABLE"), parallel=self.parallel)
+
+    @cached_property
+    def live_count(self) -> "StoredLiveCount":
+        from delayer.repositories.journal.live_count import StoredLiveCount
+
+        return StoredLiveCount(store=self.store, table=setting("JOURNAL_TABLE"))
+
+    @cached_property
+    def fail_fast_live_count(self) -> "StoredLiveCount":
+        """The second client is not made without a limit."""
+        from delayer.repositories.journal.live_count import StoredLiveCount
+
+        store = self.fail_fast_store if self.settings.max_live else self.store
+        return StoredLiveCount(store=store, table=setting("JOURNAL_TABLE"))
+
+    @cached_property
+    def action_rows(self) -> "StoredActions":
+        from delayer.repositories.control.actions import StoredActions
+
+        return StoredActions(store=self.store, table=setting("CONTROL_TABLE"))
 
     @cached_property
     def actions(self) -> "RegisteredActions":
@@ -369,10 +383,10 @@ class Environment:
         return RegisteredActions(clock=self.clock, store=self.action_rows)
 
     @cached_property
-    def owner_policy_rows(self) -> "DynamoOwnerPolicies":
-        from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
+    def owner_policy_rows(self) -> "StoredOwnerPolicies":
+        from delayer.repositories.control.owner_policies import StoredOwnerPolicies
 
-        return DynamoOwnerPolicies(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+        return StoredOwnerPolicies(store=self.store, table=setting("CONTROL_TABLE"))
 
     @cached_property
     def owner_policies(self) -> "KnownOwnerPolicies":
@@ -381,24 +395,24 @@ class Environment:
         return KnownOwnerPolicies(clock=self.clock, store=self.owner_policy_rows)
 
     @cached_property
-    def owner_claim(self) -> "DynamoOwnerClaim":
-        from delayer.aws.owners.owner_claim import DynamoOwnerClaim
+    def owner_claim(self) -> "StoredOwnerClaim":
+        from delayer.repositories.control.owner_claim import StoredOwnerClaim
 
-        return DynamoOwnerClaim(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+        return StoredOwnerClaim(store=self.store, table=setting("CONTROL_TABLE"))
 
     # ------------------------------------------------------------ connections
 
     @cached_property
-    def connections(self) -> "DynamoConnections":
-        from delayer.aws.connections.table import DynamoConnections
+    def connections(self) -> "StoredConnections":
+        from delayer.repositories.connections.connections import StoredConnections
 
-        return DynamoConnections(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+        return StoredConnections(store=self.store, table=setting("REGISTRY_TABLE"))
 
     @cached_property
-    def token_rows(self) -> "DynamoTokens":
-        from delayer.aws.connections.tokens import DynamoTokens
+    def token_rows(self) -> "StoredTokens":
+        from delayer.repositories.connections.tokens import StoredTokens
 
-        return DynamoTokens(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+        return StoredTokens(store=self.store, table=setting("REGISTRY_TABLE"))
 
     @cached_property
     def secrets(self) -> "SecretsManager":

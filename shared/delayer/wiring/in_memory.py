@@ -1,10 +1,11 @@
 """A whole stack in memory, under a clock that is moved by hand: what it stores, and the bundle of each function.
 
 What `Environment` is in Lambda, `FunctionPorts` is here: the factories of `use_cases` make the same functions from it,
-on the shipped fakes. Nothing runs by itself: who uses it does what AWS does between the functions.
+on SQLite in memory and the shipped fakes. Nothing runs by itself: who uses it does what AWS does between the functions.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from attrs import define, field, frozen
@@ -22,39 +23,44 @@ from delayer.fakes import (
     InOrder,
     ManualClock,
     ManualMeeting,
-    MemoryActions,
-    MemoryBlocks,
-    MemoryConnections,
-    MemoryControl,
     MemoryDeadLetterStore,
     MemoryFunction,
-    MemoryJobs,
-    MemoryJournal,
-    MemoryLedger,
-    MemoryLines,
-    MemoryLiveCount,
     MemoryObserver,
-    MemoryOwnerClaim,
-    MemoryOwnerPolicies,
     MemoryQueue,
-    MemoryRateLimit,
-    MemoryRecords,
-    MemoryRegistry,
-    MemoryScheduleTable,
     MemorySeal,
-    MemorySeats,
     MemorySecrets,
-    MemorySeries,
-    MemorySeriesProgress,
-    MemorySeriesUpkeep,
-    MemorySigningRows,
-    MemoryTokens,
     MemoryTopic,
-    MemoryTrials,
-    MemoryWaitingTable,
     Tokens,
 )
 from delayer.ports.clock import Clock, Meeting, Parallel
+from delayer.repositories.connections.connections import StoredConnections
+from delayer.repositories.connections.tokens import StoredTokens
+from delayer.repositories.control.actions import StoredActions
+from delayer.repositories.control.control import StoredControl
+from delayer.repositories.control.owner_claim import StoredOwnerClaim
+from delayer.repositories.control.owner_policies import StoredOwnerPolicies
+from delayer.repositories.control.signing_rows import StoredSigningRows
+from delayer.repositories.control.trials import StoredTrials
+from delayer.repositories.feed import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, WAITING, Feed
+from delayer.repositories.flow.blocks import StoredBlocks
+from delayer.repositories.flow.lines import StoredLines
+from delayer.repositories.flow.seats import StoredSeats
+from delayer.repositories.journal.journal import StoredJournal
+from delayer.repositories.journal.live_count import StoredLiveCount
+from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
+from delayer.repositories.ledger.ledger import StoredLedger
+from delayer.repositories.registry.jobs import StoredJobs
+from delayer.repositories.registry.rate_limit import StoredRateLimit
+from delayer.repositories.registry.registry import StoredRegistry
+from delayer.repositories.schedules.records import StoredRecords
+from delayer.repositories.schedules.schedule_table import StoredScheduleTable
+from delayer.repositories.schedules.waiting_table import StoredWaitingTable
+from delayer.repositories.series.progress import StoredSeriesProgress
+from delayer.repositories.series.series_table import StoredSeries
+from delayer.repositories.series.upkeep import StoredSeriesUpkeep
+from delayer.sqlite.sqlite_store import SqliteStore
+from delayer.store.items import Item, row_key
+from delayer.store.writes import Put
 from delayer.use_cases.actions.registered import RegisteredActions
 from delayer.use_cases.flow.slots import Slots
 from delayer.use_cases.limits.seats import Seats
@@ -74,7 +80,7 @@ REMOTE: Final = {  # the parts of a bundle behind which AWS may fail, and what t
     "waiting": "waiting_table",
     "waiting_records": "waiting_records",
     "ledger": "ledger",
-    "ledger_in_batches": "ledger",
+    "ledger_in_batches": "ledger_in_batches",
     "control": "control",
     "signing_rows": "signing_rows",
     "trials": "trials",
@@ -205,12 +211,17 @@ class FunctionPorts:
         raise AttributeError(name)
 
 
-def registered_built_ins() -> MemoryActions:
-    """As the deployment of the stack registers them."""
-    first = "first"
-    return MemoryActions(
-        {kind: (Registration(action=action, stack=STACK, token=first),) for kind, action in built_in().items()}
-    )
+@cache
+def _deployed() -> Sequence[Item]:
+    """What the deployment of a stack writes into its control table. It is the same for all: it is made once."""
+    items = SqliteStore()
+    control: dict[str, Any] = {"store": items, "table": CONTROL}
+    actions = StoredActions(**control)
+    for kind, action in built_in().items():
+        actions.write(kind, (Registration(action=action, stack=STACK, token="first"),), ())  # noqa: S106 - no secret
+    StoredControl(**control).write_id_keys(first_keys(KEY, 0), IdKeys())  # operator-id-key has run
+    StoredSigningRows(**control).write_signing_keys(first_signing_keys(SIGNING_KEY, 0), SigningKeys())
+    return tuple(items.rows(CONTROL))
 
 
 @define(kw_only=True, slots=False)
@@ -222,60 +233,71 @@ class StackInMemory:
     limits: Limits = field(factory=Limits)
     clock: ManualClock = field(init=False, factory=lambda: ManualClock(START))
     observer: MemoryObserver = field(init=False, factory=MemoryObserver)
-    control: MemoryControl = field(init=False, factory=MemoryControl)
-    signing_rows: MemorySigningRows = field(init=False, factory=MemorySigningRows)
-    trials: MemoryTrials = field(init=False, factory=MemoryTrials)
-    blocks: MemoryBlocks = field(init=False, factory=MemoryBlocks)
-    lines: MemoryLines = field(init=False, factory=MemoryLines)
-    seat_rows: MemorySeats = field(init=False, factory=MemorySeats)
-    ledger: MemoryLedger = field(init=False, factory=MemoryLedger)
     store: MemoryDeadLetterStore = field(init=False, factory=MemoryDeadLetterStore)
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)
-    journal: MemoryJournal = field(init=False, factory=MemoryJournal)
-    jobs: MemoryJobs = field(init=False, factory=MemoryJobs)
-    rate_limit: MemoryRateLimit = field(init=False, factory=MemoryRateLimit)
-    live_count: MemoryLiveCount = field(init=False, factory=MemoryLiveCount)
     tokens: Tokens = field(init=False, factory=Tokens)
     background: AtOnce = field(init=False, factory=AtOnce)
 
     def prepare(self) -> None:
         """What the deployment of a stack does, before any function runs."""
         self.settings = StackSettings(shards=self.shards, limits=self.limits)
-        self.action_rows = registered_built_ins()
-        self.actions = RegisteredActions(clock=self.clock, store=self.action_rows)
-        self.owner_claim = MemoryOwnerClaim()
-        self.owner_policy_rows = MemoryOwnerPolicies()
-        self.owner_policies = KnownOwnerPolicies(clock=self.clock, store=self.owner_policy_rows)
         self.remote = MemoryFunction()
         self.function_at = lambda _: self.remote
         self.make_adapters()
-        self.control.write_id_keys(first_keys(KEY, 0), IdKeys())  # operator-id-key has run
-        self.signing_rows.write_signing_keys(first_signing_keys(SIGNING_KEY, 0), SigningKeys())
+        self.items.write_all([Put(CONTROL, row_key(item["name"]), item) for item in _deployed()])
+        self.actions = RegisteredActions(clock=self.clock, store=self.action_rows)
+        self.owner_policies = KnownOwnerPolicies(clock=self.clock, store=self.owner_policy_rows)
 
     def make_adapters(self) -> None:
-        """The fakes that know each other."""
+        """What is stored, and what is on its way."""
+        self.make_store()
         self.make_tables()
+        self.make_rows()
         self.make_queues()
 
+    def make_store(self) -> None:
+        """The engine under all tables."""
+        self.feed = Feed(self.clock)
+        self.items = SqliteStore(heard=self.feed.hear)
+
     def make_tables(self) -> None:
-        """What is stored."""
-        self.table = MemoryScheduleTable(page_size=self.page_size, clock=self.clock)
-        self.relaxed = MemoryScheduleTable(page_size=self.page_size, clock=self.clock)
-        self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed)
-        self.waiting_records = self.records.waiting
-        self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
-        self.token_rows = MemoryTokens()
-        self.connections = MemoryConnections(tokens=self.token_rows)
-        self.secrets, self.seal = MemorySecrets(), MemorySeal()
-        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger, connections=self.connections)
-        self.series = MemorySeries(
-            schedules=self.records,
-            ledger=self.ledger,
-            requests=self.registry.requests,
-            connections=self.connections,
+        """The tables whose names the functions are given."""
+        items, page = self.items, self.page_size
+        lanes = {"schedules_table": SCHEDULES, "relaxed_table": RELAXED, "waiting_table": WAITING}
+        self.table = StoredScheduleTable(store=items, table=SCHEDULES, page_size=page)
+        self.relaxed = StoredScheduleTable(store=items, table=RELAXED, page_size=page)
+        self.waiting_records = StoredScheduleTable(store=items, table=WAITING, page_size=page)
+        self.waiting_table = StoredWaitingTable(store=items, table=WAITING)
+        self.records = StoredRecords(store=items, **lanes)
+        self.ledger = StoredLedger(store=items, table=LEDGER, parallel=self.parallel())
+        self.ledger_in_batches = StoredLedgerInBatches(store=items, table=LEDGER, parallel=InOrder())
+        self.registry = StoredRegistry(store=items, **lanes, ledger_table=LEDGER, registry_table=REGISTRY)
+        self.series = StoredSeries(
+            store=items,
+            schedules_table=SCHEDULES,
+            relaxed_table=RELAXED,
+            ledger_table=LEDGER,
+            registry_table=REGISTRY,
         )
-        self.series_upkeep = MemorySeriesUpkeep(series=self.series)
-        self.series_progress = MemorySeriesProgress()
+        self.journal = StoredJournal(store=items, table=JOURNAL, parallel=InOrder())
+        self.live_count = StoredLiveCount(store=items, table=JOURNAL)
+
+    def make_rows(self) -> None:
+        """The rows of the registry and of the control table."""
+        registry: dict[str, Any] = {"store": self.items, "table": REGISTRY}
+        control: dict[str, Any] = {"store": self.items, "table": CONTROL}
+        self.token_rows, self.connections = StoredTokens(**registry), StoredConnections(**registry)
+        self.secrets, self.seal = MemorySecrets(), MemorySeal()
+        self.series_upkeep, self.series_progress = StoredSeriesUpkeep(**registry), StoredSeriesProgress(**control)
+        self.blocks, self.lines, self.seat_rows = (
+            StoredBlocks(**registry),
+            StoredLines(**registry),
+            StoredSeats(**registry),
+        )
+        self.jobs, self.rate_limit = StoredJobs(**registry), StoredRateLimit(**registry)
+        self.control, self.trials = StoredControl(**control), StoredTrials(**control)
+        self.signing_rows, self.action_rows = StoredSigningRows(**control), StoredActions(**control)
+        self.owner_claim, self.owner_policy_rows = StoredOwnerClaim(**control), StoredOwnerPolicies(**control)
 
     def make_queues(self) -> None:
         """What is on its way. All executors share a queue, and all policies another."""

@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moto import mock_aws
 
-from delayer.aws.series.series_table import cursor_item, definition_item
+from delayer.aws.store.attributes import to_attributes
 from delayer.core.recurrence.rule import check_new, parse_rule
 from delayer.core.recurrence.terms import BadRule
 from delayer.core.schedule.instants import DAY
 from delayer.core.series.rules import text_of
 from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
+from delayer.repositories.series.series_table import cursor_item, definition_item
+from delayer.store.items import Item
 from delayer_client.operator.doctor.facts import StoredRule
 from delayer_client.operator.doctor.gather import stored
 from delayer_client.operator.doctor.judge.rules import misplaced
@@ -30,12 +32,12 @@ def series_of(cron: str) -> SeriesDefinition:
     return evolve(DEFINITION, owner=OWNER, repeat=text_of(parse_rule({"cron": cron}, 0)))
 
 
-def items(series: str, cron: str, *, is_over: bool = False) -> list[dict[str, Any]]:
+def items(series: str, cron: str, *, is_over: bool = False) -> list[Item]:
     state = SeriesState.CANCELLED if is_over else SeriesState.ACTIVE
     cursor: Cursor = evolve(BEGUN, owner=OWNER, series=series, state=state, expires_at=DAY if is_over else 0)
     return [
         cursor_item(cursor),
-        definition_item(series, series_of(cron)) | ({"expiresAt": {"N": "9"}} if is_over else {}),
+        definition_item(series, series_of(cron)) | ({"expiresAt": 9} if is_over else {}),
     ]
 
 
@@ -51,7 +53,7 @@ def stack() -> Any:
             *items("d", "rate(1 day)"),
             *items("e", "cron(0 10 ? * FEB *)", is_over=True),
         ]:
-            dynamodb.put_item(TableName=table, Item=item)
+            dynamodb.put_item(TableName=table, Item=to_attributes(item))
         yield SimpleNamespace(client=lambda _: dynamodb, outputs={"RegistryTable": table})
 
 

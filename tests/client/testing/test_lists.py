@@ -1,6 +1,6 @@
 """A page of a list costs what is on it, however long the list is. `python -m bench.lists` measures the time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 from unittest.mock import patch
@@ -8,17 +8,24 @@ from unittest.mock import patch
 import pytest
 
 from bench import lists
-from delayer.fakes.tables import registry
-from delayer.fakes.tables.ledger import MemoryLedger
+from delayer.core.ledger.row import LedgerRow
+from delayer.repositories.ledger.ledger import StoredLedger
 
 filled = cache(lists.filled)  # nobody changes what is in it here
 
 
 def rows_read(do: Callable[[], Any]) -> int:
     """How many rows of the ledger are asked for."""
-    with patch.object(MemoryLedger, "read", autospec=True, side_effect=MemoryLedger.read) as read:
+    read_all, asked = StoredLedger.read_all, list[str]()
+
+    def noting(ledger: StoredLedger, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+        asked.extend(schedule_ids)
+        return read_all(ledger, schedule_ids)
+
+    with patch.object(StoredLedger, "read_all", noting):
         do()
-    return read.call_count
+    assert asked, "a page shows the states of what is on it"
+    return len(asked)
 
 
 @pytest.mark.parametrize("query", lists.LISTS.values(), ids=lists.LISTS)
@@ -42,10 +49,3 @@ def test_a_list_is_in_due_order_whatever_the_order_of_its_members() -> None:
         cursor = f"&cursor={page['nextCursor']}"
     assert listed == sorted(listed)
     assert len(listed) == 200
-
-
-def test_who_has_left_is_not_listed() -> None:
-    members = registry.InDueOrder()
-    members.leave("nobody")
-    assert members.page(0, 10, "", 5).members == ()
-    assert list(members) == []

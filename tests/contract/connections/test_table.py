@@ -6,11 +6,7 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from delayer.aws.connections import table
-from delayer.aws.connections.table import DynamoConnections, connection_item, note_item
-from delayer.aws.connections.tokens import DynamoTokens
-from delayer.aws.dynamodb.registry import DynamoRegistry
-from delayer.aws.series.series_table import DynamoSeries
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.connections.connection import (
     Connection,
     ConnectionType,
@@ -27,26 +23,29 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, key_of
 from delayer.core.series.series import Cursor, Overlap, SeriesDefinition, SeriesState
 from delayer.core.timing.deciding import decide_time
-from delayer.fakes import (
-    MemoryConnections,
-    MemoryLedger,
-    MemoryRecords,
-    MemoryRegistry,
-    MemoryScheduleTable,
-    MemorySeries,
-    MemoryTokens,
-)
-from delayer.fakes.connections import connections as fake
 from delayer.ports.connections import Connections, Full
 from delayer.ports.registry import Registry, ScheduleTransaction
 from delayer.ports.series import SeriesTable, SeriesTransaction
 from delayer.ports.tokens import TokenRows
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.connections import connections as table
+from delayer.repositories.connections.connections import (
+    StoredConnections,
+    connection_item,
+    connection_key,
+    count_key,
+    note_item,
+)
+from delayer.repositories.connections.tokens import StoredTokens
+from delayer.repositories.registry.registry import StoredRegistry
+from delayer.repositories.series.series_table import StoredSeries
+from delayer.store.store import Store
+from delayer.store.writes import Delete, Put
 from tests.clients import Wrapped
 from tests.contract.conftest import create_table
 from tests.samples import NOW, OWNER, a_definition, a_schedule, an_id
 
-ADAPTER = DynamoConnections
+ADAPTER = StoredConnections
 CRM = Connection(
     owner=OWNER,
     name="crm",
@@ -85,27 +84,16 @@ class Stand:
 
 
 @pytest.fixture
-def stand(dynamodb_or_fake: Any) -> Stand:
-    if dynamodb_or_fake is None:
-        ledger, records = MemoryLedger(), MemoryRecords(schedules=MemoryScheduleTable(), relaxed=MemoryScheduleTable())
-        tokens = MemoryTokens()
-        connections = MemoryConnections(tokens=tokens)
-        return Stand(
-            connections=connections,
-            registry=MemoryRegistry(schedules=records, ledger=ledger, connections=connections),
-            series=MemorySeries(schedules=records, ledger=ledger, connections=connections),
-            tokens=tokens,
-        )
-    table = create_table(dynamodb_or_fake, "list", "entry")
-    lanes = {one: create_table(dynamodb_or_fake, "bucket", "due") for one in ("schedules_table", "relaxed_table")}
-    ledger_table = create_table(dynamodb_or_fake, "scheduleId")
-    common: dict[str, Any] = {"dynamodb": dynamodb_or_fake, "ledger_table": ledger_table, "registry_table": table}
-    common |= lanes
+def stand(store: Store) -> Stand:
+    table = create_table(store, "list", "entry")
+    lanes = {one: create_table(store, "bucket", "due") for one in ("schedules_table", "relaxed_table")}
+    ledger_table = create_table(store, "scheduleId")
+    common: dict[str, Any] = {"store": store, "ledger_table": ledger_table, "registry_table": table} | lanes
     return Stand(
-        connections=DynamoConnections(dynamodb=dynamodb_or_fake, table=table),
-        registry=DynamoRegistry(waiting_table=create_table(dynamodb_or_fake, "bucket", "due"), **common),
-        series=DynamoSeries(**common),
-        tokens=DynamoTokens(dynamodb=dynamodb_or_fake, table=table),
+        connections=StoredConnections(store=store, table=table),
+        registry=StoredRegistry(waiting_table=create_table(store, "bucket", "due"), **common),
+        series=StoredSeries(**common),
+        tokens=StoredTokens(store=store, table=table),
     )
 
 
@@ -156,8 +144,7 @@ def test_an_owner_has_no_more_than_are_allowed(stand: Stand, monkeypatch: pytest
 
     Four are allowed here; that it is a hundred otherwise is said by `test_each_request_is_the_one_on_file`.
     """
-    for module in (table, fake):
-        monkeypatch.setattr(module, "MOST", 4)
+    monkeypatch.setattr(table, "MOST", 4)
     rows = [evolve(CRM, name=f"c{number}", secret=f"s{number}") for number in range(4)]
     for row in rows:
         stand.make(row)
@@ -307,27 +294,27 @@ def test_a_series_is_listed_once_and_before_all_schedules(stand: Stand) -> None:
 
 
 @pytest.fixture
-def adapter(dynamodb: Any) -> DynamoConnections:
-    return DynamoConnections(dynamodb=dynamodb, table=create_table(dynamodb, "list", "entry"))
+def adapter(store: Store) -> StoredConnections:
+    return StoredConnections(store=store, table=create_table(store, "list", "entry"))
 
 
 @pytest.mark.parametrize("count", [None, 0])
-def test_a_connection_goes_though_its_count_is_lost(adapter: DynamoConnections, count: int | None) -> None:
+def test_a_connection_goes_though_its_count_is_lost(adapter: StoredConnections, count: int | None) -> None:
     """It falls below nought by no DELETE: as many more would be let in."""
     assert adapter.write(CRM, None)
-    key: Any = {"list": {"S": f"connection-count#{OWNER}"}, "entry": {"S": "-"}}
-    adapter.dynamodb.delete_item(TableName=adapter.table, Key=key)
+    key = count_key(OWNER)
+    adapter.store.write(Delete(adapter.table, key))
     if count is not None:
-        adapter.dynamodb.put_item(TableName=adapter.table, Item={**key, "count": {"N": str(count)}})
+        adapter.store.write(Put(adapter.table, key, {"count": count}))
     assert adapter.remove(CRM, NOTE)
     assert adapter.read(OWNER, "crm") is None
-    left = adapter.dynamodb.get_item(TableName=adapter.table, Key=key).get("Item", {})
-    assert left.get("count") == (None if count is None else {"N": "0"})
+    left = adapter.store.get(adapter.table, key) or {}
+    assert left.get("count") == (None if count is None else 0)
 
 
-def test_what_fails_says_so(adapter: DynamoConnections) -> None:
+def test_what_fails_says_so(dynamodb: Any) -> None:
     """And nothing of it is taken for an answer."""
-    missing = evolve(adapter, table="no-such-table")
+    missing = StoredConnections(store=DynamoStore(dynamodb), table="no-such-table")
     calls: list[Callable[[], object]] = [
         lambda: missing.read(OWNER, "crm"),
         lambda: missing.listed(OWNER, "", 1),
@@ -344,9 +331,8 @@ def test_what_fails_says_so(adapter: DynamoConnections) -> None:
             call()
 
 
-def test_a_row_of_a_later_version_says_nothing(adapter: DynamoConnections) -> None:
-    item = connection_item(CRM) | {"v": {"N": "2"}}
-    adapter.dynamodb.put_item(TableName=adapter.table, Item=item)
+def test_a_row_of_a_later_version_says_nothing(adapter: StoredConnections) -> None:
+    adapter.store.write(Put(adapter.table, connection_key(OWNER, "crm"), connection_item(CRM) | {"v": 2}))
     with pytest.raises(Unavailable):
         adapter.read(OWNER, "crm")
 
@@ -358,8 +344,8 @@ def test_there_is_room_for_many_transactions_at_a_time(dynamodb: Any) -> None:
     def note(**arguments: Any) -> Any:
         sent.append(arguments["TransactItems"])
 
-    registry = DynamoRegistry(
-        dynamodb=Wrapped(dynamodb, transact_write_items=note),
+    registry = StoredRegistry(
+        store=DynamoStore(Wrapped(dynamodb, transact_write_items=note)),
         schedules_table="s",
         relaxed_table="r",
         waiting_table="w",
@@ -372,13 +358,34 @@ def test_there_is_room_for_many_transactions_at_a_time(dynamodb: Any) -> None:
     assert len(checked) == 8
 
 
+def test_what_every_version_has_must_be_there_and_the_rest_may_be_missing() -> None:
+    item = connection_item(evolve(CRM, shown="", created_at=0, changed_at=0, closing=True))
+    assert item == {
+        **connection_key(OWNER, "crm"),
+        "v": 1,
+        "type": "api-key",
+        "secret": "s1",
+        "header": "X-Api-Key",
+        "shown": "",
+        "revision": 1,
+        "createdAt": 0,
+        "changedAt": 0,
+        "closing": True,
+    }
+    few = {name: item[name] for name in ("list", "entry", "v", "type", "secret", "header", "revision")}
+    assert table.connection_from(OWNER, few) == evolve(CRM, shown="", created_at=0, changed_at=0)
+    for name in ("v", "type", "secret", "header", "revision"):
+        with pytest.raises(Unavailable):
+            table.connection_from(OWNER, {one: value for one, value in few.items() if one != name})
+
+
 def test_a_note_holds_no_value() -> None:
     assert set(note_item(NOTE)) == {"list", "entry", "owner"}
 
 
 def test_hosts_are_kept_and_an_item_of_an_earlier_version_has_none() -> None:
     item = connection_item(FOR_HOSTS)
-    assert item["hosts"] == {"L": [{"S": "api.example.com"}, {"S": "*.example.org:8443"}]}
+    assert item["hosts"] == ["api.example.com", "*.example.org:8443"]
     assert table.connection_from(OWNER, item) == FOR_HOSTS
     assert "hosts" not in connection_item(CRM)
     assert table.connection_from(OWNER, connection_item(CRM)) == CRM

@@ -1,23 +1,28 @@
 """The registered action types: one row, in which each type is written for itself."""
 
 import json
+from collections.abc import Callable
+from itertools import count, islice
 from typing import Any
 
 import pytest
 from attrs import evolve
 
-from delayer.aws.deployment.actions import KEY, DynamoActions
+from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.built_in import built_in
 from delayer.core.actions.registration import Registration, Registrations, most_bytes
-from delayer.fakes import MemoryActions
 from delayer.ports.actions import Actions
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.actions import KEY, TRIES, StoredActions
+from delayer.store.store import Store
+from delayer.store.writes import Put
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.samples import GOLDEN
 
-ADAPTER = DynamoActions
+ADAPTER = StoredActions
 FIRST = Registration(
     action=ActionType(
         type="slack-post", schema='{"description": "é \\" \\\\ \\u0000"}', fair_by="channel", payload="{}"
@@ -31,13 +36,21 @@ SECOND = evolve(FIRST, token="2", queue="http://localhost:8081/1/q", function=""
 OTHER = evolve(FIRST, action=ActionType(type="sms-send", schema="{}", internal=True, largest_payload=1_000))
 
 
-def adapter(dynamodb: Any) -> DynamoActions:
-    return DynamoActions(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
-
-
 @pytest.fixture
-def actions(dynamodb_or_fake: Any) -> Actions:
-    return MemoryActions() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+def actions(store: Store) -> StoredActions:
+    return StoredActions(store=store, table=create_table(store, "name"))
+
+
+def adapter(dynamodb: Any) -> StoredActions:
+    return StoredActions(store=DynamoStore(dynamodb), table=create_table(dynamodb, "name"))
+
+
+def texts(actions: StoredActions) -> dict[str, str]:
+    """As they are stored."""
+    item = actions.store.get(actions.table, KEY)
+    assert item is not None
+    found: dict[str, str] = item["types"]
+    return found
 
 
 def test_a_new_stack_has_none(actions: Actions) -> None:
@@ -73,24 +86,22 @@ def test_nothing_over_nothing(actions: Actions) -> None:
     assert actions.actions() == {}
 
 
-def test_it_takes_no_more_bytes_than_reckoned(dynamodb: Any) -> None:
+def test_it_takes_no_more_bytes_than_reckoned(actions: StoredActions) -> None:
     """So the row never becomes too large for DynamoDB, which counts names and values."""
-    actions = adapter(dynamodb)
     strange = evolve(OTHER, action=evolve(OTHER.action, schema="\U0001f600é"))
     every: dict[str, Registrations] = {"slack-post": (FIRST, SECOND), "sms-send": (strange,)}
     every |= {kind: (evolve(FIRST, action=one, queue='"' * 9),) for kind, one in built_in().items()}
     for kind, known in every.items():
         actions.write(kind, known, ())
-    row = dynamodb.get_item(TableName=actions.table, Key=KEY)["Item"]["types"]["M"]
+    row = texts(actions)
     assert row.keys() == every.keys()
     for kind, text in row.items():
-        size = len(kind) + len(text["S"].encode())
+        size = len(kind) + len(text.encode())
         assert size <= most_bytes(every[kind]) <= size + 300 * len(every[kind])
 
 
-def test_a_row_of_the_first_version_is_read(dynamodb: Any) -> None:
-    actions = adapter(dynamodb)
-    dynamodb.put_item(TableName=actions.table, Item=json.loads((GOLDEN / "actions-item.json").read_text()))
+def test_a_row_of_the_first_version_is_read(store: Store, actions: StoredActions) -> None:
+    store.write(Put(actions.table, KEY, from_attributes(json.loads((GOLDEN / "actions-item.json").read_text()))))
     found = actions.actions()
     assert {kind: [(one.stack, one.token) for one in known] for kind, known in found.items()} == {
         "http-request": [("arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b", "1")],
@@ -101,6 +112,16 @@ def test_a_row_of_the_first_version_is_read(dynamodb: Any) -> None:
     assert report.action == ActionType(type="report-make", schema='{"type":"object"}', fair_by="report", payload="{}")
 
 
+def meddled(dynamodb: Any, actions: StoredActions, meddle: Callable[[], object]) -> StoredActions:
+    """The same, with something that is done before each of its writes."""
+
+    def update_item(**arguments: Any) -> Any:
+        meddle()
+        return dynamodb.update_item(**arguments)
+
+    return evolve(actions, store=DynamoStore(Wrapped(dynamodb, update_item=update_item)))
+
+
 @pytest.mark.parametrize("before", ["new", "old"])
 def test_one_that_writes_in_between_is_not_overwritten(dynamodb: Any, before: str) -> None:
     """Between the read and the write of this one."""
@@ -108,30 +129,68 @@ def test_one_that_writes_in_between_is_not_overwritten(dynamodb: Any, before: st
     if before == "old":
         actions.write("slack-post", (FIRST,), ())
     over = (FIRST,) if before == "old" else ()
-    others = [True]
+    written = []
 
-    def update_item(**arguments: Any) -> Any:
-        if others.pop() if others and "#kind" in arguments["ExpressionAttributeNames"] else False:
-            assert actions.write("slack-post", (SECOND,), over)
-        return dynamodb.update_item(**arguments)
+    def meddle() -> None:
+        written.append(actions.write("slack-post", (SECOND,), over))
 
-    late = DynamoActions(dynamodb=Wrapped(dynamodb, update_item=update_item), table=actions.table)
-    assert not late.write("slack-post", (FIRST, SECOND), over)
+    assert not meddled(dynamodb, actions, meddle).write("slack-post", (FIRST, SECOND), over)
+    assert written == [True]
     assert actions.actions() == {"slack-post": (SECOND,)}
 
 
-def stored(dynamodb: Any, actions: DynamoActions, text: str) -> None:
-    dynamodb.put_item(TableName=actions.table, Item={**KEY, "types": {"M": {"slack-post": {"S": text}}}})
+@pytest.mark.parametrize("before", ["new", "old"])
+@pytest.mark.parametrize("times", [1, 3])
+def test_one_that_writes_another_type_in_between_is_not_in_the_way(dynamodb: Any, before: str, times: int) -> None:
+    """All types are in one map, which is written as a whole: so it is read again, and nothing of the other is lost."""
+    actions = adapter(dynamodb)
+    if before == "old":
+        actions.write("slack-post", (FIRST,), ())
+    others = [(evolve(OTHER, token=str(number)),) for number in range(times)]
+    left = iter(zip(others, [(), *others], strict=False))
+
+    def meddle() -> None:
+        for new, over in islice(left, 1):
+            assert actions.write("sms-send", new, over)
+
+    over = (FIRST,) if before == "old" else ()
+    assert meddled(dynamodb, actions, meddle).write("slack-post", (FIRST, SECOND), over)
+    assert actions.actions() == {"slack-post": (FIRST, SECOND), "sms-send": others[-1]}
+
+
+def test_one_that_is_never_first_is_unavailable(dynamodb: Any) -> None:
+    actions = adapter(dynamodb)
+    tries = count()
+
+    def meddle() -> None:
+        assert actions.write(f"type-{next(tries)}", (OTHER,), ())
+
+    with pytest.raises(Unavailable):
+        meddled(dynamodb, actions, meddle).write("slack-post", (FIRST,), ())
+    assert actions.actions().keys() == {f"type-{number}" for number in range(TRIES)}
+
+
+def test_the_row_is_the_one_that_older_code_reads(actions: StoredActions) -> None:
+    """A map with a text for each type, also when the last one has gone."""
+    actions.write("slack-post", (FIRST,), ())
+    actions.write("sms-send", (OTHER,), ())
+    assert texts(actions).keys() == {"slack-post", "sms-send"}
+    actions.write("slack-post", (), (FIRST,))
+    actions.write("sms-send", (), (OTHER,))
+    assert actions.store.get(actions.table, KEY) == {**KEY, "types": {}}
+
+
+def stored(store: Store, actions: StoredActions, text: str) -> None:
+    store.write(Put(actions.table, KEY, {"types": {"slack-post": text}}))
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "<html>", "{}", "[1]", '[{"action": {"v": 2}, "stack": "s", "token": "1"}]', '[{"stack": "s", "token": "1"}]'],
 )
-def test_what_this_version_cannot_read_is_left_out(dynamodb: Any, text: str) -> None:
+def test_what_this_version_cannot_read_is_left_out(store: Store, actions: StoredActions, text: str) -> None:
     """It must not keep the other types from being read, nor its own from being registered again."""
-    actions = adapter(dynamodb)
-    stored(dynamodb, actions, text)
+    stored(store, actions, text)
     assert actions.actions() == {}
     actions.write("sms-send", (OTHER,), ())
     assert actions.actions() == {"sms-send": (OTHER,)}
@@ -140,10 +199,9 @@ def test_what_this_version_cannot_read_is_left_out(dynamodb: Any, text: str) -> 
         assert actions.actions()["slack-post"] == (FIRST,)
 
 
-def test_what_another_version_wrote_in_another_way_can_be_replaced(dynamodb: Any) -> None:
-    actions = adapter(dynamodb)
+def test_what_another_version_wrote_in_another_way_can_be_replaced(store: Store, actions: StoredActions) -> None:
     stored(
-        dynamodb,
+        store,
         actions,
         '[{"token": "1", "stack": "s", "later": 1, "action": {"v": 1, "type": "slack-post", "schema": "{}"}}]',
     )
@@ -155,7 +213,7 @@ def test_what_another_version_wrote_in_another_way_can_be_replaced(dynamodb: Any
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_an_error_of_aws_is_unavailable(error: Exception) -> None:
-    failing = DynamoActions(dynamodb=Failing(error), table="t")
+    failing = StoredActions(store=DynamoStore(Failing(error)), table="t")
     with pytest.raises(Unavailable):
         failing.actions()
     with pytest.raises(Unavailable):

@@ -5,14 +5,17 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.dynamodb.control import DynamoControl
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import DAY
 from delayer.core.schedule.schedule_id import IdKey, IdKeys, first_keys, rotated
 from delayer.core.schedule.table_change import Heartbeat, Heartbeats
-from delayer.fakes import MemoryControl
 from delayer.ports.control import Control
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.control import StoredControl
+from delayer.store.items import row_key
+from delayer.store.store import Store
+from delayer.store.writes import Change, Put
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.samples import KEY, NOW
@@ -20,16 +23,12 @@ from tests.samples import KEY, NOW
 FIRST = first_keys(KEY, NOW)
 SECOND = rotated(FIRST, bytes(range(224, 256)), NOW)
 
-ADAPTER = DynamoControl
-
-
-def adapter(dynamodb: Any) -> DynamoControl:
-    return DynamoControl(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
+ADAPTER = StoredControl
 
 
 @pytest.fixture
-def control(dynamodb_or_fake: Any) -> Control:
-    return MemoryControl() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+def control(store: Store) -> StoredControl:
+    return StoredControl(store=store, table=create_table(store, "name"))
 
 
 def test_a_new_stack_has_none(control: Control) -> None:
@@ -126,13 +125,11 @@ def test_a_heartbeat_with_a_lane_is_awaited_until_it_came_through(control: Contr
     assert control.heartbeats() == Heartbeats(seen=NOW, reads_lanes=True)
 
 
-def test_older_code_that_reads_the_stream_again_awaits_no_lane(dynamodb: Any) -> None:
+def test_older_code_that_reads_the_stream_again_awaits_no_lane(store: Store, control: StoredControl) -> None:
     """After a roll-back: it knows the heartbeat without a lane only, and notes no more than that."""
-    control = adapter(dynamodb)
     control.note_heartbeat(NOW)
     control.await_lanes([Heartbeat(sent_at=NOW, lane="1")])
-    older = {"UpdateExpression": "SET seenAt = :at", "ExpressionAttributeValues": {":at": {"N": str(NOW + 60)}}}
-    dynamodb.update_item(TableName=control.table, Key={"name": {"S": "heartbeat"}}, **older)
+    store.write(Change(control.table, row_key("heartbeat"), put={"seenAt": NOW + 60}))
     assert control.heartbeats() == Heartbeats(seen=NOW + 60)
     control.note_heartbeat(NOW + 120)
     assert control.heartbeats().reads_lanes
@@ -155,7 +152,7 @@ def test_the_rows_do_not_touch_each_other(control: Control) -> None:
 def test_reads_are_strongly_consistent(dynamodb: Any) -> None:
     """A sweeper that read an old row would miss a shard."""
     client = Wrapped(dynamodb)
-    control = DynamoControl(dynamodb=client, table=create_table(dynamodb, "name"))
+    control = StoredControl(store=DynamoStore(client), table=create_table(dynamodb, "name"))
     control.shards()
     control.progress()
     control.heartbeats()
@@ -167,7 +164,7 @@ def test_reads_are_strongly_consistent(dynamodb: Any) -> None:
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_what_failed_is_unavailable(error: str) -> None:
-    control = DynamoControl(dynamodb=Failing(ERRORS[error]), table="t")
+    control = StoredControl(store=DynamoStore(Failing(ERRORS[error])), table="t")
     for call in (
         control.shards,
         control.progress,
@@ -187,21 +184,20 @@ def test_what_failed_is_unavailable(error: str) -> None:
 def test_a_row_that_vanishes_in_between_is_unavailable(dynamodb: Any) -> None:
     """Somebody emptied the table: no guess, no default."""
     client = Wrapped(dynamodb, get_item=lambda **_: {})
-    control = DynamoControl(dynamodb=client, table=create_table(dynamodb, "name"))
+    control = StoredControl(store=DynamoStore(client), table=create_table(dynamodb, "name"))
     with pytest.raises(Unavailable):
         control.raise_shards(Shards(highest=1, since=1))
 
 
-def test_a_row_of_the_first_form_is_read_and_rotated(dynamodb: Any) -> None:
+def test_a_row_of_the_first_form_is_read_and_rotated(store: Store, control: StoredControl) -> None:
     """It has one key, which all ids until then were made with; and code of that time still finds it afterwards."""
-    table = create_table(dynamodb, "name")
-    control = DynamoControl(dynamodb=dynamodb, table=table)
     encoded = base64.b64encode(KEY).decode()
-    dynamodb.put_item(TableName=table, Item={"name": {"S": "id-key"}, "key": {"S": encoded}})
+    store.write(Put(control.table, row_key("id-key"), {"key": encoded}))
     old = control.id_keys()
     assert old == IdKeys(keys=(IdKey(version=1, secret=KEY, created_at=0, writes_from=0),))
     assert not control.write_id_keys(first_keys(bytes(32), NOW), IdKeys())
     assert control.write_id_keys(rotated(old, bytes(32), NOW), old)
     assert [key.version for key in control.id_keys().keys] == [1, 2]
-    row = dynamodb.get_item(TableName=table, Key={"name": {"S": "id-key"}})["Item"]
-    assert row["key"] == {"S": encoded}
+    row = store.get(control.table, row_key("id-key"))
+    assert row is not None
+    assert row["key"] == encoded

@@ -8,27 +8,30 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.aws.dynamodb.jobs import LIFETIME, MAX_ID, DynamoJobs, from_item, latest_item, to_item
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.jobs.job import JobRow
 from delayer.core.schedule.instants import SECOND
-from delayer.fakes import MemoryJobs
 from delayer.ports.jobs import Jobs
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.registry.jobs import LIFETIME, MAX_ID, StoredJobs, from_item, job_put, latest_put, to_item
+from delayer.store.store import Store
+from delayer.store.writes import Put
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
+from tests.contract.every_row import every_row
 from tests.samples import NOW, OWNER, an_id
 
 JOB = JobRow(owner=OWNER, job_id="job 1", group="g", created_at=NOW)
-ADAPTER = DynamoJobs
+ADAPTER = StoredJobs
 
 
-def adapter(dynamodb: Any) -> DynamoJobs:
-    return DynamoJobs(dynamodb=dynamodb, table=create_table(dynamodb, "list", "entry"))
+def repository(store: Store) -> StoredJobs:
+    return StoredJobs(store=store, table=create_table(store, "list", "entry"))
 
 
 @pytest.fixture
-def jobs(dynamodb_or_fake: Any) -> Jobs:
-    return MemoryJobs() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+def jobs(store: Store) -> Jobs:
+    return repository(store)
 
 
 def gone_on(row: JobRow, cancelled: int = 3) -> JobRow:
@@ -177,12 +180,12 @@ def test_a_row_is_read_as_it_was_written(row: JobRow) -> None:
     assert from_item(row.owner, row.job_id, to_item(row)) == row
 
 
-@pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"v": None}, {"group": None}, {"ended": {"S": "x"}}], ids=str)
-def test_a_row_that_cannot_be_read_says_nothing(dynamodb: Any, change: dict[str, Any]) -> None:
+@pytest.mark.parametrize("change", [{"v": 2}, {"v": None}, {"group": None}, {"ended": "x"}], ids=str)
+def test_a_row_that_cannot_be_read_says_nothing(store: Store, change: dict[str, Any]) -> None:
     """Written by a later version: nobody may act as if there were none."""
-    jobs = adapter(dynamodb)
+    jobs = repository(store)
     item = {name: value for name, value in {**to_item(JOB), **change}.items() if value is not None}
-    dynamodb.put_item(TableName=jobs.table, Item=item)
+    store.write(Put(jobs.table, job_put(jobs.table, JOB).key, item))
     with pytest.raises(Unavailable, match="cannot be read"):
         jobs.read(OWNER, JOB.job_id)
 
@@ -192,32 +195,32 @@ def test_a_row_of_an_earlier_version_has_one_call() -> None:
     assert from_item(OWNER, JOB.job_id, item) == JOB
 
 
-def test_a_latest_job_that_cannot_be_read_says_nothing(dynamodb: Any) -> None:
-    jobs = adapter(dynamodb)
-    dynamodb.put_item(TableName=jobs.table, Item={**latest_item(JOB), "v": {"N": "2"}})
+def test_a_latest_job_that_cannot_be_read_says_nothing(store: Store) -> None:
+    jobs = repository(store)
+    put = latest_put(jobs.table, JOB)
+    store.write(Put(jobs.table, put.key, {**put.values, "v": 2}))
     with pytest.raises(Unavailable, match="cannot be read"):
         jobs.latest(OWNER, JOB.group)
 
 
-def test_ttl_is_in_seconds(dynamodb: Any) -> None:
+def test_ttl_is_in_seconds(store: Store) -> None:
     """From the beginning, however long it takes."""
-    jobs = adapter(dynamodb)
+    jobs = repository(store)
     jobs.start(JOB, "")
     jobs.swap(JOB, finished(JOB))
-    items = dynamodb.scan(TableName=jobs.table)["Items"]
-    assert [item["expiresAt"] for item in items] == [{"N": str((NOW + LIFETIME) // SECOND)}] * 2
+    assert [item["expiresAt"] for item in every_row(store, jobs.table)] == [(NOW + LIFETIME) // SECOND] * 2
 
 
 def test_reads_are_strongly_consistent(dynamodb: Any) -> None:
     client = Wrapped(dynamodb)
-    DynamoJobs(dynamodb=client, table=adapter(dynamodb).table).read(OWNER, JOB.job_id)
+    evolve(repository(DynamoStore(dynamodb)), store=DynamoStore(client)).read(OWNER, JOB.job_id)
     assert client.calls[0][1]["ConsistentRead"] is True
 
 
 def test_a_swap_is_one_request(dynamodb: Any) -> None:
     """Also one that is refused: the current row comes with the refusal."""
     client = Wrapped(dynamodb)
-    jobs = DynamoJobs(dynamodb=client, table=adapter(dynamodb).table)
+    jobs = evolve(repository(DynamoStore(dynamodb)), store=DynamoStore(client))
     jobs.start(JOB, "")
     jobs.swap(JOB, gone_on(JOB))
     jobs.swap(JOB, gone_on(JOB))
@@ -228,7 +231,7 @@ def test_a_swap_is_one_request(dynamodb: Any) -> None:
 @pytest.mark.parametrize("error", ERRORS)
 def test_what_failed_is_unavailable(error: str) -> None:
     """Whether it took place is not known: never taken for a conflict, nor for success."""
-    jobs = DynamoJobs(dynamodb=Failing(ERRORS[error]), table="t")
+    jobs = StoredJobs(store=DynamoStore(Failing(ERRORS[error])), table="t")
     calls: list[Callable[[], object]] = [
         lambda: jobs.read(OWNER, JOB.job_id),
         lambda: jobs.start(JOB, ""),

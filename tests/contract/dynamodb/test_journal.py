@@ -10,22 +10,8 @@ import pytest
 from attrs import evolve
 from botocore.exceptions import ClientError
 
-from delayer.aws.dynamodb.items.lists import entry_of
-from delayer.aws.dynamodb.items.requests import ITEMS, ROUNDS
-from delayer.aws.dynamodb.journal import (
-    MAX_BEGINNING,
-    MAX_OUTLINE,
-    PARTS,
-    DynamoJournal,
-    beginning_from,
-    beginning_item,
-    event_from,
-    event_item,
-    outline_from,
-    owner_list,
-    part_of,
-    series_list,
-)
+from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import ITEMS, ROUNDS, DynamoStore
 from delayer.core.history import cloud_events
 from delayer.core.history.events import Event, Original, expiry_of
 from delayer.core.history.whole import whole
@@ -35,12 +21,31 @@ from delayer.core.schedule.margins import ROW_LIFETIME
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import RANDOM_BYTES
 from delayer.core.series.occurrence import Occurrence
-from delayer.fakes import InOrder, MemoryJournal
+from delayer.fakes import InOrder
 from delayer.ports.journal import Journal, JournalEntry, PastOccurrence, PastOccurrences
 from delayer.ports.registry import Member, Members
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.journal.journal import (
+    MAX_BEGINNING,
+    MAX_OUTLINE,
+    PARTS,
+    StoredJournal,
+    beginning_from,
+    beginning_item,
+    event_from,
+    event_item,
+    outline_from,
+    owner_list,
+    part_of,
+    series_list,
+)
+from delayer.repositories.registry.lists import entry_of
+from delayer.store.items import Item, StoredItem, entry_key
+from delayer.store.store import Store
+from delayer.store.writes import Delete, Put
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import create_table
+from tests.contract.every_row import every_row
 from tests.samples import GOLDEN, NOW, OWNER, a_schedule, an_id, many_schedules
 
 KEEP_FOR = 90 * DAY
@@ -60,7 +65,7 @@ SAMPLE = Event(
     name="invoice 17",
     source=SOURCE,
 )
-ADAPTER = DynamoJournal
+ADAPTER = StoredJournal
 
 
 def scheduled(schedule: Schedule, change: str = "c0") -> Event:
@@ -104,30 +109,38 @@ class Strict(AnyClient):
         return getattr(self.client, name)
 
     def query(self, **asked: Any) -> Any:
-        values = asked["ExpressionAttributeValues"]
-        if ":since" not in values:
+        if " BETWEEN " not in asked["KeyConditionExpression"]:
             return self.client.query(**asked)
-        first, last = values[":since"]["S"], values[":until"]["S"]
+        _, first, last = (value["S"] for value in asked["ExpressionAttributeValues"].values())
         start = asked.get("ExclusiveStartKey", {}).get("entry", {}).get("S", first)
         if not first <= start <= last:
             raise ClientError({"Error": {"Code": "ValidationException", "Message": "refused"}}, "Query")
         return self.client.query(**asked)
 
 
-def adapter(dynamodb: Any, client: Any = None) -> DynamoJournal:
-    return DynamoJournal(dynamodb=client or dynamodb, table=create_table(dynamodb, "list", "entry"), parallel=InOrder())
+def strict(store: Store) -> Store:
+    return DynamoStore(Strict(store.dynamodb)) if isinstance(store, DynamoStore) else store
+
+
+def adapter(store: Store) -> StoredJournal:
+    return StoredJournal(store=store, table=create_table(store, "list", "entry"), parallel=InOrder())
+
+
+def on(client: Any) -> StoredJournal:
+    """With a client that plays DynamoDB."""
+    return StoredJournal(store=DynamoStore(client), table="t", parallel=InOrder())
 
 
 @pytest.fixture
-def journal(dynamodb_or_fake: Any) -> Journal:
-    return MemoryJournal() if dynamodb_or_fake is None else adapter(dynamodb_or_fake, Strict(dynamodb_or_fake))
+def journal(store: Store) -> StoredJournal:
+    return evolve(adapter(store), store=strict(store))
 
 
 def entries_of(events: Iterable[Event]) -> list[JournalEntry]:
     return [JournalEntry(event=event, text=cloud_events.encode(event)) for event in events]
 
 
-def store(journal: Journal, *events: Event) -> None:
+def write(journal: Journal, *events: Event) -> None:
     assert journal.write(entries_of(events), KEEP_FOR) == []
 
 
@@ -140,7 +153,7 @@ def test_nothing_is_known_at_first(journal: Journal) -> None:
 
 
 def test_nothing_to_store(journal: Journal) -> None:
-    store(journal)
+    write(journal)
     assert journal.history(an_id(), OWNER) == ()
 
 
@@ -150,16 +163,16 @@ def test_nothing_to_store(journal: Journal) -> None:
     ids=["with all", "scheduled", "with little"],
 )
 def test_an_event_is_read_as_it_was_stored(journal: Journal, event: Event) -> None:
-    store(journal, event)
+    write(journal, event)
     assert journal.history(event.schedule_id, OWNER) == (event,)
 
 
 def test_what_is_stored_twice_is_stored_once(journal: Journal) -> None:
     """In one call, and in two; SNS and SQS deliver at least once."""
     events = [scheduled(a_schedule()), enqueued("c1"), an_event("c2")]
-    store(journal, *events, *events)
-    store(journal, events[1])
-    store(journal, *reversed(events))
+    write(journal, *events, *events)
+    write(journal, events[1])
+    write(journal, *reversed(events))
     assert journal.history(an_id(), OWNER) == tuple(events)
     assert journal.owned(OWNER, 0, FAR, "", 10).members == (
         Member(schedule_id=an_id(), created_at=a_schedule().created_at),
@@ -180,12 +193,12 @@ def test_a_history_is_in_order_whatever_the_order_it_came_in(journal: Journal) -
     for number, order in enumerate(list(permutations(LIFE))[::7]):
         schedule_id = an_id(NOW + number)
         for event in order:
-            store(journal, evolve(event, schedule_id=schedule_id, original=None))
+            write(journal, evolve(event, schedule_id=schedule_id, original=None))
         assert [event.id for event in journal.history(schedule_id, OWNER)] == [event.id for event in LIFE]
 
 
 def test_a_history_stored_at_once_is_in_order(journal: Journal) -> None:
-    store(journal, *reversed(LIFE))
+    write(journal, *reversed(LIFE))
     assert journal.history(an_id(), OWNER) == tuple(LIFE)
 
 
@@ -200,13 +213,13 @@ def test_a_history_stored_at_once_is_in_order(journal: Journal) -> None:
     ids=["two revisions", "two removals", "a removal and a row", "a beginning and a removal"],
 )
 def test_two_events_of_one_millisecond_stay_apart(journal: Journal, one: Event, other: Event) -> None:
-    store(journal, other, one)
+    write(journal, other, one)
     assert journal.history(an_id(), OWNER) == (one, other)
 
 
 def test_a_history_is_that_of_one_schedule(journal: Journal) -> None:
     """Also where all else is the same."""
-    store(journal, an_event("c1"), an_event("c1", schedule_id=an_id(NOW + 1)))
+    write(journal, an_event("c1"), an_event("c1", schedule_id=an_id(NOW + 1)))
     assert journal.history(an_id(), OWNER) == (an_event("c1"),)
     assert journal.history(an_id(NOW + 2), OWNER) == ()
 
@@ -215,7 +228,7 @@ def test_a_history_is_that_of_one_schedule(journal: Journal) -> None:
 def test_any_number_is_stored(journal: Journal, number: int) -> None:
     """BatchWriteItem takes 25."""
     events = [an_event(f"c{at}", NOW + at) for at in range(number)]
-    store(journal, *events)
+    write(journal, *events)
     assert journal.history(an_id(), OWNER) == tuple(events)
 
 
@@ -223,19 +236,28 @@ def test_a_history_of_many_large_events_is_whole(journal: Journal) -> None:
     """More than the megabyte that a Query reads at a time."""
     answer = json.dumps("x" * 200_000)
     events = [an_event(f"c{at}", NOW + at, answer=answer) for at in range(8)]
-    store(journal, *events)
+    write(journal, *events)
     assert journal.history(an_id(), OWNER) == tuple(events)
 
 
 # ------------------------------------------------------------ what an owner has
 
 
+def key_of(item: StoredItem) -> dict[str, str]:
+    return entry_key(item["list"], item["entry"])
+
+
+def plant(journal: StoredJournal, item: StoredItem) -> None:
+    """As some other code has written it."""
+    journal.store.write(Put(journal.table, key_of(item), item))
+
+
 def owned(journal: Journal, number: int, owner: str = OWNER, first: int = 0) -> list[str]:
     """The ids of so many schedules, kept in no order."""
     schedules = [evolve(one, owner=owner) for one in many_schedules(first + number)[first:]]
     events = [scheduled(one, f"c{at}") for at, one in enumerate(schedules)]
-    store(journal, *events[1::2], *events[::-2])
-    store(journal, *events[::2])
+    write(journal, *events[1::2], *events[::-2])
+    write(journal, *events[::2])
     return [schedule.id for schedule in schedules]
 
 
@@ -260,23 +282,22 @@ def test_what_an_owner_has_is_read_page_by_page_in_due_order(journal: Journal, n
     assert pages(journal, page) == ids
 
 
-def test_the_list_of_an_owner_is_spread_over_its_parts(dynamodb: Any) -> None:
+def test_the_list_of_an_owner_is_spread_over_its_parts(store: Store) -> None:
     """A partition of DynamoDB takes a thousand writes a second."""
-    journal = adapter(dynamodb)
+    journal = adapter(store)
     ids = owned(journal, 200)
-    lists = Counter(item["list"]["S"] for item in dynamodb.scan(TableName=journal.table)["Items"])
+    lists = Counter(item["list"] for item in every_row(store, journal.table))
     assert set(lists) == {owner_list(OWNER, part) for part in range(PARTS)}
     assert max(lists.values()) < 2 * len(ids) / PARTS
 
 
-def test_what_an_earlier_version_has_put_into_the_first_part_is_found(dynamodb: Any) -> None:
+def test_what_an_earlier_version_has_put_into_the_first_part_is_found(store: Store) -> None:
     """Its list had no others."""
-    journal = adapter(dynamodb)
+    journal = adapter(store)
     ids = owned(journal, 20)
-    for item in dynamodb.scan(TableName=journal.table)["Items"]:
-        key = {name: item[name] for name in ("list", "entry")}
-        dynamodb.delete_item(TableName=journal.table, Key=key)
-        dynamodb.put_item(TableName=journal.table, Item={**item, "list": {"S": owner_list(OWNER)}})
+    for item in every_row(store, journal.table):
+        store.write(Delete(journal.table, key_of(item)))
+        plant(journal, {**item, "list": owner_list(OWNER)})
     assert pages(journal, 7) == ids
     assert set(journal.beginnings(OWNER, ids)) == set(ids)
     assert all(len(journal.history(one, OWNER)) == 1 for one in ids)
@@ -293,14 +314,14 @@ def test_pages_stay_within_their_bounds(journal: Journal, page: int) -> None:
 
 def test_a_page_tells_since_when(journal: Journal) -> None:
     created = [a_schedule(NOW + at, created_at=NOW - at * MINUTE) for at in range(3)]
-    store(journal, *[scheduled(schedule) for schedule in created])
+    write(journal, *[scheduled(schedule) for schedule in created])
     expected = tuple(Member(schedule_id=schedule.id, created_at=schedule.created_at) for schedule in created)
     assert journal.owned(OWNER, 0, FAR, "", 10).members == expected
 
 
 def test_schedules_of_one_millisecond_are_all_there(journal: Journal) -> None:
     schedules = [a_schedule(randomness=number.to_bytes(RANDOM_BYTES, "big")) for number in range(7)]
-    store(journal, *[scheduled(schedule) for schedule in schedules])
+    write(journal, *[scheduled(schedule) for schedule in schedules])
     assert pages(journal, 2) == sorted(schedule.id for schedule in schedules)
 
 
@@ -350,13 +371,13 @@ def test_another_owner_sees_nothing(journal: Journal) -> None:
 
 def test_what_was_scheduled_is_listed_and_nothing_else_is(journal: Journal) -> None:
     """An event whose beginning was lost has a history, and no place in the list."""
-    store(journal, enqueued("c1"), an_event("c2"))
+    write(journal, enqueued("c1"), an_event("c2"))
     assert journal.owned(OWNER, 0, FAR, "", 10) == Members(members=(), more="")
 
 
 def test_what_was_redriven_into_the_table_is_listed_once(journal: Journal) -> None:
     """Its record is written again, and so is announced again: two events, one schedule, with one beginning."""
-    store(journal, scheduled(a_schedule(), "c1"), scheduled(a_schedule(), "c2"))
+    write(journal, scheduled(a_schedule(), "c1"), scheduled(a_schedule(), "c2"))
     assert pages(journal, 10) == [an_id()]
     [beginning] = journal.history(an_id(), OWNER)
     assert beginning.original == Original(schedule=a_schedule())
@@ -368,14 +389,14 @@ SIZES = [0, 3_000, MAX_BEGINNING, 100_000]
 @pytest.mark.parametrize("size", SIZES)
 def test_a_beginning_is_known_by_its_id_and_listed_whatever_its_size(journal: Journal, size: int) -> None:
     beginning = scheduled(a_schedule(payload=json.dumps("x" * size)))
-    store(journal, an_event("c2"), beginning, beginning)
+    write(journal, an_event("c2"), beginning, beginning)
     assert journal.history(an_id(), OWNER) == (beginning, an_event("c2"))
     assert pages(journal, 10) == [an_id()]
 
 
 def test_a_beginning_is_that_of_its_owner(journal: Journal) -> None:
     """Whoever asks with another owner has another id, too: none is genuine for two."""
-    store(journal, scheduled(a_schedule()))
+    write(journal, scheduled(a_schedule()))
     assert journal.history(an_id(), "somebody else") == ()
 
 
@@ -388,7 +409,7 @@ def test_of_many_schedules_what_is_known_is_read_at_once_without_payloads(journa
         evolve(one, definition=evolve(one.definition, payload=json.dumps("x" * size), group="g", tags='{"team":"a"}'))
         for one in many_schedules(3)
     ]
-    store(journal, *[scheduled(one, f"c{at}") for at, one in enumerate(schedules)])
+    write(journal, *[scheduled(one, f"c{at}") for at, one in enumerate(schedules)])
     asked = [*[one.id for one in schedules], an_id(NOW + 3 * HOUR)]
     found = journal.beginnings(OWNER, asked)
     without = {one.id: evolve(one, definition=evolve(one.definition, payload="")) for one in schedules}
@@ -398,11 +419,10 @@ def test_of_many_schedules_what_is_known_is_read_at_once_without_payloads(journa
     assert journal.beginnings(OWNER, []) == {}
 
 
-def test_a_large_action_is_left_out_of_lists(dynamodb: Any) -> None:
+def test_a_large_action_is_left_out_of_lists(journal: Journal) -> None:
     """Its entry stays within one write unit, and its history is whole."""
-    journal = adapter(dynamodb)
     large = scheduled(a_schedule(action=json.dumps({"type": "http-request", "url": "x" * MAX_BEGINNING})))
-    store(journal, large)
+    write(journal, large)
     assert journal.beginnings(OWNER, [large.schedule_id]) == {}
     assert journal.history(large.schedule_id, OWNER) == (large,)
 
@@ -414,7 +434,7 @@ def test_an_outline_stays_within_one_write_unit() -> None:
     item = beginning_item(entry, NOW)
     assert set(item) == {"list", "entry", "createdAt", "expiresAt", "v", "outline"}
     assert beginning_from(item) is None, "it is no part of a history"
-    assert sum(len(name) + len(str(*value.values()).encode()) for name, value in item.items()) < 1024
+    assert sum(len(name) + len(str(value).encode()) for name, value in item.items()) < 1024
 
 
 @pytest.mark.parametrize(("more", "is_there"), [(0, True), (1, False)])
@@ -472,26 +492,22 @@ def test_another_owner_or_series_has_put_nothing(journal: Journal) -> None:
     assert journal.occurrences("somebody else", "s", "", 5) == nothing
 
 
-def test_an_occurrence_that_cannot_be_read_is_left_out(dynamodb: Any) -> None:
-    journal = adapter(dynamodb)
+def test_an_occurrence_that_cannot_be_read_is_left_out(journal: StoredJournal) -> None:
     [last, first] = put(journal, 2)
-    key = {"list": {"S": series_list(OWNER, "s")}, "entry": {"S": entry_of(last.schedule_id)}}
-    dynamodb.put_item(TableName=journal.table, Item=key)
+    plant(journal, entry_key(series_list(OWNER, "s"), entry_of(last.schedule_id)))
     assert journal.occurrences(OWNER, "s", "", 5).occurrences == (first,)
 
 
 # ------------------------------------------------------------ when it is forgotten
 
 
-def expiry(journal: Journal, event: Event) -> Millis:
-    if isinstance(journal, MemoryJournal):
-        return journal.expires[event.id] // SECOND * SECOND
-    assert isinstance(journal, DynamoJournal)
+def expiry(journal: StoredJournal, event: Event) -> Millis:
     [entry] = entries_of([event])
     stored = (beginning_item if event.type is EventType.SCHEDULED else event_item)(entry, 0)
-    key = {name: stored[name] for name in ("list", "entry")}
-    item = journal.dynamodb.get_item(TableName=journal.table, Key=key)["Item"]
-    return int(item["expiresAt"]["N"]) * SECOND
+    item = journal.store.get(journal.table, key_of(stored))
+    assert item
+    seconds: int = item["expiresAt"]
+    return seconds * SECOND
 
 
 @pytest.mark.parametrize(
@@ -503,8 +519,8 @@ def expiry(journal: Journal, event: Event) -> Millis:
     ],
     ids=["before it is due", "after it was due", "far ahead, and it may go on for as long as its row"],
 )
-def test_an_event_expires_so_long_after_it_is_over(journal: Journal, event: Event, counted_from: Millis) -> None:
-    store(journal, event)
+def test_an_event_expires_so_long_after_it_is_over(journal: StoredJournal, event: Event, counted_from: Millis) -> None:
+    write(journal, event)
     assert expiry(journal, event) == counted_from + KEEP_FOR == expiry_of(event, KEEP_FOR)
 
 
@@ -512,31 +528,30 @@ def test_an_event_expires_so_long_after_it_is_over(journal: Journal, event: Even
 
 
 def test_the_golden_event() -> None:
-    item = json.loads((GOLDEN / "journal-event.json").read_text())
+    item = from_attributes(json.loads((GOLDEN / "journal-event.json").read_text()))
     assert event_from(item) == SAMPLE
-    assert event_item(JournalEntry(event=SAMPLE, text=item["event"]["S"]), NOW + KEEP_FOR) == item, (
+    assert event_item(JournalEntry(event=SAMPLE, text=item["event"]), NOW + KEEP_FOR) == item, (
         "the format changed: give it a new version"
     )
 
 
-def test_the_text_is_stored_as_it_came(dynamodb: Any) -> None:
+def test_the_text_is_stored_as_it_came(journal: StoredJournal) -> None:
     """Not written again: what a later version added to an event is still there when this code can read it."""
-    journal = adapter(dynamodb)
     text = cloud_events.encode(enqueued("c1")).replace("{", '{ "later": [1.0, "\u00e4"],  ', 1)
     assert journal.write([JournalEntry(event=cloud_events.decode(text), text=text)], KEEP_FOR) == []
-    [item] = dynamodb.scan(TableName=journal.table)["Items"]
-    assert item["event"] == {"S": text}
+    [item] = every_row(journal.store, journal.table)
+    assert item["event"] == text
     assert journal.history(an_id(), OWNER) == (enqueued("c1"),)
 
 
-def in_its_part(item: dict[str, Any], event: Event) -> dict[str, Any]:
+def in_its_part(item: Item, event: Event) -> Item:
     """What was written before the list had parts, and is still read, as it is written since (ADR 0167)."""
-    assert item["list"] == {"S": owner_list(OWNER)}
-    return {**item, "list": {"S": owner_list(OWNER, part_of(event.schedule_id))}}
+    assert item["list"] == owner_list(OWNER)
+    return {**item, "list": owner_list(OWNER, part_of(event.schedule_id))}
 
 
 def test_the_golden_beginning() -> None:
-    item = json.loads((GOLDEN / "journal-beginning.json").read_text())
+    item = from_attributes(json.loads((GOLDEN / "journal-beginning.json").read_text()))
     text = (GOLDEN / "lifecycle-event.json").read_text().rstrip("\n")
     event = cloud_events.decode(text)
     assert beginning_from(item) == event
@@ -547,7 +562,7 @@ def test_the_golden_beginning() -> None:
 
 def test_the_golden_outline() -> None:
     """Of the same schedule with a payload that is too large for the list."""
-    item = json.loads((GOLDEN / "journal-outline.json").read_text())
+    item = from_attributes(json.loads((GOLDEN / "journal-outline.json").read_text()))
     text = (GOLDEN / "lifecycle-event.json").read_text().rstrip("\n")
     event = cloud_events.decode(text)
     assert event.original
@@ -559,73 +574,67 @@ def test_the_golden_outline() -> None:
     )
 
 
-def test_a_beginning_of_an_older_version_is_read(dynamodb: Any) -> None:
+def test_a_beginning_of_an_older_version_is_read(journal: StoredJournal) -> None:
     """It was one of the events, and its place in the list was empty. Delivered once more, it is in both."""
-    journal = adapter(dynamodb)
     beginning = scheduled(a_schedule())
     [entry] = entries_of([beginning])
     place = {name: value for name, value in beginning_item(entry, FAR).items() if name not in ("v", "event")}
     for item in (event_item(entry, FAR), place):
-        dynamodb.put_item(TableName=journal.table, Item=item)
+        plant(journal, item)
     assert journal.history(an_id(), OWNER) == (beginning,)
     assert pages(journal, 10) == [an_id()]
-    store(journal, beginning)
+    write(journal, beginning)
     assert whole(an_id(), journal.history(an_id(), OWNER)) == (beginning,)
     assert pages(journal, 10) == [an_id()]
 
 
-def test_what_a_later_version_added_to_a_beginning_is_kept(dynamodb: Any) -> None:
-    journal = adapter(dynamodb)
+def test_what_a_later_version_added_to_a_beginning_is_kept(journal: StoredJournal) -> None:
     event = scheduled(a_schedule())
     text = cloud_events.encode(event).replace('"data":{', '"later":[1.0, "\u00e4"],"data":{"later": 2.0,', 1)
     assert journal.write([JournalEntry(event=event, text=text)], KEEP_FOR) == []
-    [item] = dynamodb.scan(TableName=journal.table)["Items"]
-    assert json.loads(cloud_events.lengthened(item["event"]["S"], an_id(), OWNER)) == json.loads(text)
+    [item] = every_row(journal.store, journal.table)
+    assert json.loads(cloud_events.lengthened(item["event"], an_id(), OWNER)) == json.loads(text)
 
 
-def test_a_schedule_that_fires_at_its_first_attempt_is_two_write_units(dynamodb: Any) -> None:
+def test_a_schedule_that_fires_at_its_first_attempt_is_two_write_units(journal: StoredJournal) -> None:
     """Its beginning with its place in the list of its owner, and its end."""
-    journal = adapter(dynamodb)
     end = an_event("c" * 32, NOW, 2, type=EventType.EXECUTED, state=State.EXECUTED, attempt=1, lateness=4)
-    store(
+    write(
         journal,
         scheduled(a_schedule(payload=json.dumps({"order": "x" * 400})), "c" * 32),
         evolve(end, detail="HTTP 204", enqueued_at=NOW, claimed_at=NOW),
     )
-    found = dynamodb.scan(TableName=journal.table)["Items"]
-    assert sorted(item["list"]["S"] for item in found) == [owner_list(OWNER, part_of(an_id())), f"schedule#{an_id()}"]
-    assert all(sum(len(name) + len(str(*value.values())) for name, value in item.items()) <= 1_024 for item in found)
+    found = every_row(journal.store, journal.table)
+    assert sorted(item["list"] for item in found) == [owner_list(OWNER, part_of(an_id())), f"schedule#{an_id()}"]
+    assert all(sum(len(name) + len(str(value)) for name, value in item.items()) <= 1_024 for item in found)
 
 
-def test_all_that_is_stored_expires(dynamodb: Any) -> None:
+def test_all_that_is_stored_expires(journal: StoredJournal) -> None:
     """The place in the owner's list, and the event that is too large for it."""
-    journal = adapter(dynamodb)
-    store(journal, scheduled(a_schedule(payload=json.dumps("x" * MAX_BEGINNING))))
-    found = dynamodb.scan(TableName=journal.table)["Items"]
-    assert sorted(item["list"]["S"] for item in found) == [owner_list(OWNER, part_of(an_id())), f"schedule#{an_id()}"]
-    assert {item["expiresAt"]["N"] for item in found} == {str((NOW + ROW_LIFETIME + KEEP_FOR) // SECOND)}
+    write(journal, scheduled(a_schedule(payload=json.dumps("x" * MAX_BEGINNING))))
+    found = every_row(journal.store, journal.table)
+    assert sorted(item["list"] for item in found) == [owner_list(OWNER, part_of(an_id())), f"schedule#{an_id()}"]
+    assert {item["expiresAt"] for item in found} == {(NOW + ROW_LIFETIME + KEEP_FOR) // SECOND}
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"v": {"N": "2"}},
+        {"v": 2},
         {"v": None},
         {"event": None},
-        {"event": {"S": "{}"}},
-        {"event": {"S": "{"}},
-        {"event": {"N": "1"}},
+        {"event": "{}"},
+        {"event": "{"},
+        {"event": 1},
     ],
     ids=str,
 )
-def test_an_event_that_cannot_be_read_makes_the_history_shorter(dynamodb: Any, change: dict[str, Any]) -> None:
+def test_an_event_that_cannot_be_read_makes_the_history_shorter(journal: StoredJournal, change: Item) -> None:
     """Written by a later version, say. The journal decides nothing, so nothing can go wrong by it."""
-    journal = adapter(dynamodb)
-    store(journal, enqueued("c1"), an_event("c3", NOW + 2))
+    write(journal, enqueued("c1"), an_event("c3", NOW + 2))
     [entry] = entries_of([an_event("c2", NOW + 1)])
     item = event_item(entry, NOW + KEEP_FOR)
-    changed = {name: value for name, value in {**item, **change}.items() if value is not None}
-    dynamodb.put_item(TableName=journal.table, Item=changed)
+    plant(journal, {name: value for name, value in {**item, **change}.items() if value is not None})
     assert [event.id for event in journal.history(an_id(), OWNER)] == ["c1", "c3"]
 
 
@@ -639,11 +648,11 @@ def test_unprocessed_items_are_tried_again(dynamodb: Any) -> None:
         return {"UnprocessedItems": {name: requests[middle:]} if requests[middle:] else {}}
 
     client = Wrapped(dynamodb, batch_write_item=half)
-    journal = adapter(dynamodb, client)
+    journal = evolve(adapter(DynamoStore(dynamodb)), store=DynamoStore(client))
     events = [an_event(f"c{at}", NOW + at) for at in range(ITEMS)]
-    store(journal, *events)
+    write(journal, *events)
     assert 1 < len(client.calls) <= ROUNDS
-    assert evolve(journal, dynamodb=dynamodb).history(an_id(), OWNER) == tuple(events)
+    assert evolve(journal, store=DynamoStore(dynamodb)).history(an_id(), OWNER) == tuple(events)
 
 
 def leaving(unwanted: Callable[[dict[str, Any]], bool]) -> Wrapped:
@@ -662,7 +671,7 @@ def test_what_stays_unprocessed_is_reported_by_its_position() -> None:
     """And nothing else of its batch."""
     client = leaving(lambda item: item["entry"]["S"].endswith("7"))
     events = [an_event(f"c{at:02}", NOW + at) for at in range(30)]
-    journal = DynamoJournal(dynamodb=client, table="t", parallel=InOrder())
+    journal = on(client)
     assert journal.write(entries_of(events), KEEP_FOR) == [7, 17, 27]
     assert len(client.calls) == 2 * ROUNDS
 
@@ -674,14 +683,14 @@ def test_a_large_beginning_is_stored_only_with_its_place_in_the_list(kind: str) 
     left = a_schedule(NOW + 1).id
     client = leaving(lambda item: item["list"]["S"].startswith(kind) and left in item["list"]["S"] + item["entry"]["S"])
     events = [scheduled(a_schedule(NOW + at, payload=payload), f"c{at}") for at in range(3)]
-    assert DynamoJournal(dynamodb=client, table="t", parallel=InOrder()).write(entries_of(events), KEEP_FOR) == [1]
+    assert on(client).write(entries_of(events), KEEP_FOR) == [1]
 
 
 def test_all_deliveries_of_one_that_was_not_stored_are_reported() -> None:
     """It came twice in one batch, and was written once."""
     client = leaving(lambda item: item["entry"]["S"].endswith("c1"))
     events = [an_event("c1"), an_event("c2", NOW + 1), an_event("c1")]
-    assert DynamoJournal(dynamodb=client, table="t", parallel=InOrder()).write(entries_of(events), KEEP_FOR) == [0, 2]
+    assert on(client).write(entries_of(events), KEEP_FOR) == [0, 2]
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -693,7 +702,7 @@ def test_a_request_that_failed_is_reported_and_the_next_still_made(error: str) -
             raise ERRORS[error]
         return {}
 
-    journal = DynamoJournal(dynamodb=Wrapped(None, batch_write_item=second_fails), table="t", parallel=InOrder())
+    journal = on(Wrapped(None, batch_write_item=second_fails))
     events = [an_event(f"c{at}", NOW + at) for at in range(60)]
     assert journal.write(entries_of(events), KEEP_FOR) == list(range(25, 50))
 
@@ -707,21 +716,21 @@ def test_an_error_after_some_were_processed_reports_the_rest() -> None:
         [(name, requests)] = RequestItems.items()
         return {"UnprocessedItems": {name: requests[6:]}}
 
-    journal = DynamoJournal(dynamodb=Wrapped(None, batch_write_item=half), table="t", parallel=InOrder())
+    journal = on(Wrapped(None, batch_write_item=half))
     events = [an_event(f"c{at}", NOW + at) for at in range(10)]
     assert journal.write(entries_of(events), KEEP_FOR) == [6, 7, 8, 9]
 
 
 def test_nothing_to_store_no_request() -> None:
     client = Wrapped(None)
-    assert DynamoJournal(dynamodb=client, table="t", parallel=InOrder()).write([], KEEP_FOR) == []
+    assert on(client).write([], KEEP_FOR) == []
     assert client.calls == []
 
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_what_failed_is_unavailable(error: str) -> None:
     """And not an empty history."""
-    journal = DynamoJournal(dynamodb=Failing(ERRORS[error]), table="t", parallel=InOrder())
+    journal = on(Failing(ERRORS[error]))
     with pytest.raises(Unavailable):
         journal.history(an_id(), OWNER)
     with pytest.raises(Unavailable):

@@ -5,29 +5,28 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.dynamodb.items.attributes import ONLY
-from delayer.aws.dynamodb.live_count import PARTS, SPAN, DynamoLiveCount
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.schedule.instants import DAY, SECOND
 from delayer.core.schedule.schedule_id import RANDOM_BYTES
-from delayer.fakes import MemoryLiveCount
 from delayer.ports.live_count import LiveCount
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.journal.live_count import PARTS, SPAN, StoredLiveCount
+from delayer.store.items import ONLY, Item, entry_key
+from delayer.store.store import Store
+from delayer.store.writes import Put
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped, cancelled
 from tests.contract.conftest import create_table
+from tests.contract.every_row import every_row
 from tests.samples import NOW, OWNER, an_id
 
-ADAPTER = DynamoLiveCount
+ADAPTER = StoredLiveCount
 EXPIRY = NOW + 90 * DAY
 STARTED, ENDED = "started", "ended"
 
 
-def adapter(dynamodb: Any) -> DynamoLiveCount:
-    return DynamoLiveCount(dynamodb=dynamodb, table=create_table(dynamodb, "list", "entry"))
-
-
 @pytest.fixture
-def live_count(dynamodb_or_fake: Any) -> LiveCount:
-    return MemoryLiveCount() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+def live_count(store: Store) -> StoredLiveCount:
+    return StoredLiveCount(store=store, table=create_table(store, "list", "entry"))
 
 
 def hear(live_count: LiveCount, what: str, schedule_id: str = an_id(), owner: str = OWNER) -> None:
@@ -109,18 +108,18 @@ def test_what_is_long_over_does_not_count(live_count: LiveCount) -> None:
 # ------------------------------------------------------------ the adapter alone
 
 
-def items(dynamodb: Any, live_count: DynamoLiveCount) -> dict[str, list[dict[str, Any]]]:
+def items(live_count: StoredLiveCount) -> dict[str, list[Item]]:
     """By the kind of list that they are in."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for item in dynamodb.scan(TableName=live_count.table)["Items"]:
-        found.setdefault(item["list"]["S"].partition("#")[0], []).append(item)
+    found: dict[str, list[Item]] = {}
+    for item in every_row(live_count.store, live_count.table):
+        found.setdefault(item["list"].partition("#")[0], []).append(item)
     return found
 
 
 def test_the_count_and_the_note_are_written_together(dynamodb: Any) -> None:
     """A crash in between would leave a schedule in the count for ever, or out of it."""
     client = Wrapped(dynamodb)
-    live_count = DynamoLiveCount(dynamodb=client, table=adapter(dynamodb).table)
+    live_count = StoredLiveCount(store=DynamoStore(client), table=create_table(dynamodb, "list", "entry"))
     hear(live_count, STARTED)
     hear(live_count, ENDED)
     assert [name for name, _ in client.calls] == ["transact_write_items"] * 2
@@ -130,48 +129,43 @@ def test_the_count_and_the_note_are_written_together(dynamodb: Any) -> None:
         assert add["Update"]["Key"]["list"] == {"S": f"live#{OWNER}"}
 
 
-def test_the_count_is_spread(dynamodb: Any) -> None:
+def test_the_count_is_spread(live_count: StoredLiveCount) -> None:
     """Two transactions on one item at a time refuse each other."""
-    live_count = adapter(dynamodb)
     for at in range(8 * PARTS):
         hear(live_count, STARTED, an_id(NOW + at))
-    parts = items(dynamodb, live_count)["live"]
+    parts = items(live_count)["live"]
     assert len(parts) == PARTS
-    assert max(int(part["count"]["N"]) for part in parts) <= 3 * 8
+    assert max(part["count"] for part in parts) <= 3 * 8
 
 
-def test_a_beginning_and_its_end_are_in_the_same_part(dynamodb: Any) -> None:
-    live_count = adapter(dynamodb)
+def test_a_beginning_and_its_end_are_in_the_same_part(live_count: StoredLiveCount) -> None:
     for at in range(PARTS):
         hear(live_count, STARTED, an_id(NOW + at))
         hear(live_count, ENDED, an_id(NOW + at))
-    assert {part["count"]["N"] for part in items(dynamodb, live_count)["live"]} == {"0"}
+    assert {part["count"] for part in items(live_count)["live"]} == {0}
 
 
-def test_a_sum_below_0_is_none(dynamodb: Any) -> None:
+def test_a_sum_below_0_is_none(live_count: StoredLiveCount) -> None:
     """It cannot be; if somebody wrote it, nobody is to get more room by it than all."""
-    live_count = adapter(dynamodb)
-    key = {"list": {"S": f"live#{OWNER}"}, "entry": {"S": "0"}}
-    dynamodb.put_item(TableName=live_count.table, Item={**key, "count": {"N": "-3"}})
+    live_count.store.write(Put(live_count.table, entry_key(f"live#{OWNER}", "0"), {"count": -3}))
     assert live_count.live(OWNER, NOW) == 0
 
 
 @pytest.mark.parametrize("heard", [[STARTED], [STARTED, ENDED], [ENDED]], ids=str)
-def test_a_note_expires_and_a_count_long_after_it_matters(dynamodb: Any, heard: list[str]) -> None:
-    live_count = adapter(dynamodb)
+def test_a_note_expires_and_a_count_long_after_it_matters(live_count: StoredLiveCount, heard: list[str]) -> None:
     for what in heard:
         hear(live_count, what)
-    found = items(dynamodb, live_count)
+    found = items(live_count)
     [note] = found["counted"]
-    assert (note["list"], note["entry"]) == ({"S": f"counted#{an_id()}"}, {"S": ONLY})
-    assert note["expiresAt"] == {"N": str(EXPIRY // SECOND)}
-    over = str((NOW // SPAN + 3) * SPAN // SECOND)
-    assert all(part["expiresAt"] == {"N": over} for part in found.get("live", []))
+    assert (note["list"], note["entry"]) == (f"counted#{an_id()}", ONLY)
+    assert note["expiresAt"] == EXPIRY // SECOND
+    over = (NOW // SPAN + 3) * SPAN // SECOND
+    assert all(part["expiresAt"] == over for part in found.get("live", []))
 
 
 def test_a_beginning_that_is_counted_in_between_makes_the_end_come_again(dynamodb: Any) -> None:
     """The end found no note, and then one: it is heard of once more, and counts then."""
-    live_count = adapter(dynamodb)
+    live_count = StoredLiveCount(store=DynamoStore(dynamodb), table=create_table(dynamodb, "list", "entry"))
     calls: list[str] = []
 
     def overtaken(**asked: Any) -> Any:
@@ -181,7 +175,7 @@ def test_a_beginning_that_is_counted_in_between_makes_the_end_come_again(dynamod
             raise cancelled("ConditionalCheckFailed", "None")
         return dynamodb.transact_write_items(**asked)
 
-    late = DynamoLiveCount(dynamodb=Wrapped(dynamodb, transact_write_items=overtaken), table=live_count.table)
+    late = StoredLiveCount(store=DynamoStore(Wrapped(dynamodb, transact_write_items=overtaken)), table=live_count.table)
     with pytest.raises(Unavailable, match="in between"):
         hear(late, ENDED)
     assert live_count.live(OWNER, NOW) == 1
@@ -192,7 +186,7 @@ def test_a_beginning_that_is_counted_in_between_makes_the_end_come_again(dynamod
 @pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=[*ERRORS, *OTHER_REASONS])
 def test_what_failed_is_unavailable(error: Exception) -> None:
     """Never taken for a repeat: it would be left out of the count."""
-    live_count = DynamoLiveCount(dynamodb=Failing(error), table="t")
+    live_count = StoredLiveCount(store=DynamoStore(Failing(error)), table="t")
     for what in (STARTED, ENDED):
         with pytest.raises(Unavailable):
             hear(live_count, what)
@@ -212,4 +206,4 @@ def test_an_end_that_was_noted_by_halves_is_unavailable(error: str) -> None:
 
     client = Wrapped(None, transact_write_items=refused, put_item=fails)
     with pytest.raises(Unavailable):
-        hear(DynamoLiveCount(dynamodb=client, table="t"), ENDED)
+        hear(StoredLiveCount(store=DynamoStore(client), table="t"), ENDED)

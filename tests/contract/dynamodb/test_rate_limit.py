@@ -3,29 +3,32 @@
 from typing import Any
 
 import pytest
+from attrs import evolve
 
-from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.schedule.instants import HOUR, SECOND
-from delayer.fakes import MemoryRateLimit
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.registry.rate_limit import StoredRateLimit
+from delayer.store.store import Store
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
+from tests.contract.every_row import every_row
 from tests.samples import NOW, OWNER
 
 WINDOW = "2026-11-21T09:00"
 LATER = "2026-11-21T09:01"
 EXPIRY = NOW + HOUR
-ADAPTER = DynamoRateLimit
+ADAPTER = StoredRateLimit
 
 
-def adapter(dynamodb: Any) -> DynamoRateLimit:
-    return DynamoRateLimit(dynamodb=dynamodb, table=create_table(dynamodb, "list", "entry"))
+def repository(store: Store) -> StoredRateLimit:
+    return StoredRateLimit(store=store, table=create_table(store, "list", "entry"))
 
 
 @pytest.fixture
-def rate_limit(dynamodb_or_fake: Any) -> RateLimit:
-    return MemoryRateLimit() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+def rate_limit(store: Store) -> RateLimit:
+    return repository(store)
 
 
 def spent(rate_limit: RateLimit, times: int, at_most: int, owner: str = OWNER, window: str = WINDOW) -> list[bool]:
@@ -61,26 +64,26 @@ def test_a_limit_may_change_within_a_window(rate_limit: RateLimit) -> None:
 
 def test_the_first_is_refused_without_asking_if_none_is_allowed() -> None:
     client = Wrapped(None)
-    assert DynamoRateLimit(dynamodb=client, table="t").spend(OWNER, WINDOW, 0, EXPIRY) is False
+    assert StoredRateLimit(store=DynamoStore(client), table="t").spend(OWNER, WINDOW, 0, EXPIRY) is False
     assert client.calls == []
 
 
 def test_one_creation_is_one_request(dynamodb: Any) -> None:
     """Also one that is refused."""
     client = Wrapped(dynamodb)
-    spent(DynamoRateLimit(dynamodb=client, table=adapter(dynamodb).table), 3, 2)
+    spent(evolve(repository(DynamoStore(dynamodb)), store=DynamoStore(client)), 3, 2)
     assert [name for name, _ in client.calls] == ["update_item"] * 3
 
 
-def test_ttl_is_in_seconds(dynamodb: Any) -> None:
-    rate_limit = adapter(dynamodb)
+def test_ttl_is_in_seconds(store: Store) -> None:
+    rate_limit = repository(store)
     spent(rate_limit, 2, 2)
-    [item] = dynamodb.scan(TableName=rate_limit.table)["Items"]
-    assert item["expiresAt"] == {"N": str(EXPIRY // SECOND)}
+    [item] = every_row(store, rate_limit.table)
+    assert item["expiresAt"] == EXPIRY // SECOND
 
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_what_failed_is_unavailable(error: str) -> None:
     """And neither allowed nor refused."""
     with pytest.raises(Unavailable):
-        DynamoRateLimit(dynamodb=Failing(ERRORS[error]), table="t").spend(OWNER, WINDOW, 1, EXPIRY)
+        StoredRateLimit(store=DynamoStore(Failing(ERRORS[error])), table="t").spend(OWNER, WINDOW, 1, EXPIRY)

@@ -7,16 +7,8 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from delayer.aws.dynamodb.ledger import DynamoLedger
-from delayer.aws.dynamodb.registry import (
-    DynamoRegistry,
-    member_item,
-    name_from,
-    name_item,
-    request_from,
-    request_item,
-)
-from delayer.aws.lanes.records import DynamoRecords
+from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.api.cancellation import decide_replace
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, ended_unclaimed
@@ -25,11 +17,27 @@ from delayer.core.schedule.instants import HOUR, MINUTE
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import FAR, Kind, key_of
 from delayer.core.timing.deciding import decide_time
-from delayer.fakes import InOrder, MemoryLedger, MemoryRecords, MemoryRegistry, MemoryScheduleTable
+from delayer.fakes import InOrder
 from delayer.ports.ledger import Ledger, Written
 from delayer.ports.registry import Member, Members, NameRow, Registry, RequestRow, ScheduleTransaction
 from delayer.ports.schedule_table import Records
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.feed import kind_of
+from delayer.repositories.ledger.ledger import StoredLedger
+from delayer.repositories.registry.registry import (
+    StoredRegistry,
+    member_item,
+    name_from,
+    name_item,
+    put_whole,
+    request_from,
+    request_item,
+)
+from delayer.repositories.schedules.records import StoredRecords
+from delayer.repositories.schedules.schedule_table import put_record
+from delayer.sqlite.sqlite_store import SqliteStore
+from delayer.store.changes import ItemChange
+from delayer.store.store import Store
 from delayer.use_cases.transactions import with_name
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped, cancelled
 from tests.contract.conftest import create_table
@@ -49,7 +57,7 @@ OLD = a_schedule()
 NEW = a_schedule(NOW + HOUR)
 OTHER = a_schedule(NOW + 2 * HOUR)
 NAME = "invoice 17"
-ADAPTER = DynamoRegistry
+ADAPTER = StoredRegistry
 REPLACED = a_claim(state=State.REPLACED, replaced_by=NEW.id)
 
 
@@ -76,28 +84,25 @@ class Stand:
         return [*rows, *[self.schedules.read(key_of(one.id)) for one in schedules], self.registry.named(OWNER, NAME)]
 
 
-def adapter(dynamodb: Any) -> DynamoRegistry:
-    return DynamoRegistry(
-        dynamodb=dynamodb,
-        schedules_table=create_table(dynamodb, "bucket", "due"),
-        relaxed_table=create_table(dynamodb, "bucket", "due"),
-        waiting_table=create_table(dynamodb, "bucket", "due"),
-        ledger_table=create_table(dynamodb, "scheduleId"),
-        registry_table=create_table(dynamodb, "list", "entry"),
+def repository(store: Store) -> StoredRegistry:
+    return StoredRegistry(
+        store=store,
+        schedules_table=create_table(store, "bucket", "due"),
+        relaxed_table=create_table(store, "bucket", "due"),
+        waiting_table=create_table(store, "bucket", "due"),
+        ledger_table=create_table(store, "scheduleId"),
+        registry_table=create_table(store, "list", "entry"),
     )
 
 
 @pytest.fixture
-def stand(dynamodb_or_fake: Any) -> Stand:
-    if dynamodb_or_fake is None:
-        ledger, records = MemoryLedger(), MemoryRecords(schedules=MemoryScheduleTable())
-        return Stand(MemoryRegistry(schedules=records, ledger=ledger), ledger, records)
-    port = adapter(dynamodb_or_fake)
+def stand(store: Store) -> Stand:
+    port = repository(store)
     return Stand(
         port,
-        DynamoLedger(dynamodb=dynamodb_or_fake, table=port.ledger_table, parallel=InOrder()),
-        DynamoRecords(
-            dynamodb=dynamodb_or_fake,
+        StoredLedger(store=store, table=port.ledger_table, parallel=InOrder()),
+        StoredRecords(
+            store=store,
             schedules_table=port.schedules_table,
             relaxed_table=port.relaxed_table,
             waiting_table=port.waiting_table,
@@ -313,10 +318,12 @@ def test_a_relaxed_schedule_joins_its_group(stand: Stand) -> None:
 
 def test_the_stream_sees_both() -> None:
     """The new one takes the fast track if it is due soon, and the REMOVE of the old one is looked into."""
-    schedules = MemoryScheduleTable()
-    schedules.put(OLD)
-    MemoryRegistry(schedules=schedules, ledger=MemoryLedger()).replace(unnamed())
-    assert [str(change.kind) for change in schedules.stream] == ["INSERT", "REMOVE", "INSERT"]
+    heard: list[ItemChange] = []
+    port = repository(SqliteStore(heard=heard.extend))
+    port.store.write(put_record(port.schedules_table, OLD))
+    port.replace(unnamed())
+    records = [change for change in heard if change.table == port.schedules_table]
+    assert sorted(kind_of(change) for change in records) == ["INSERT", "INSERT", "REMOVE"]
 
 
 # ------------------------------------------------------------ idempotency keys
@@ -441,8 +448,7 @@ def test_a_group_belongs_to_its_owner(stand: Stand) -> None:
 
 
 def golden(kind: str) -> dict[str, Any]:
-    item: dict[str, Any] = json.loads((GOLDEN / f"registry-{kind}.json").read_text())
-    return item
+    return from_attributes(json.loads((GOLDEN / f"registry-{kind}.json").read_text()))
 
 
 def test_the_golden_name() -> None:
@@ -468,13 +474,13 @@ def test_the_golden_member() -> None:
     )
 
 
-@pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"v": None}, {"scheduleId": None}], ids=str)
-def test_what_cannot_be_read_says_nothing(dynamodb: Any, change: dict[str, Any]) -> None:
+@pytest.mark.parametrize("change", [{"v": 2}, {"v": None}, {"scheduleId": None}], ids=str)
+def test_what_cannot_be_read_says_nothing(store: Store, change: dict[str, Any]) -> None:
     """Written by a later version: nobody may act as if there were none."""
-    port = adapter(dynamodb)
+    port = repository(store)
     for item in (name_item(name_of(OLD)), request_item(a_request())):
         changed = {name: value for name, value in {**item, **change}.items() if value is not None}
-        dynamodb.put_item(TableName=port.registry_table, Item=changed)
+        store.write(put_whole(port.registry_table, changed))
     with pytest.raises(Unavailable, match="cannot be read"):
         port.named(OWNER, NAME)
     with pytest.raises(Unavailable, match="cannot be read"):
@@ -483,7 +489,7 @@ def test_what_cannot_be_read_says_nothing(dynamodb: Any, change: dict[str, Any])
 
 def test_all_is_read_strongly_consistent(dynamodb: Any) -> None:
     client = Wrapped(dynamodb)
-    port = evolve(adapter(dynamodb), dynamodb=client)
+    port = evolve(repository(DynamoStore(dynamodb)), store=DynamoStore(client))
     port.named(OWNER, NAME)
     port.requested(OWNER, "key 1")
     port.members(OWNER, "g", 0, NOW, "", 10)
@@ -493,7 +499,7 @@ def test_all_is_read_strongly_consistent(dynamodb: Any) -> None:
 def test_a_transaction_is_one_request(dynamodb: Any) -> None:
     """Also one that is refused: the current row comes with the refusal. Only the records are without a condition."""
     client = Wrapped(dynamodb)
-    port = evolve(adapter(dynamodb), dynamodb=client)
+    port = evolve(repository(DynamoStore(dynamodb)), store=DynamoStore(client))
     port.replace(created())
     port.replace(replaced())
     port.replace(replaced(new=OTHER))
@@ -506,8 +512,8 @@ def test_a_transaction_is_one_request(dynamodb: Any) -> None:
 @pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=[*ERRORS, *OTHER_REASONS])
 def test_what_failed_is_unavailable(error: Exception) -> None:
     """Whether it took place is not known: never taken for a condition that failed, nor for success."""
-    port = DynamoRegistry(
-        dynamodb=Failing(error),
+    port = StoredRegistry(
+        store=DynamoStore(Failing(error)),
         schedules_table="s",
         relaxed_table="x",
         waiting_table="w",
@@ -538,8 +544,8 @@ def test_what_only_creates_deletes_and_ends_nothing(stand: Stand, change: dict[s
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_a_creation_that_failed_is_unavailable(error: Exception) -> None:
-    port = DynamoRegistry(
-        dynamodb=Failing(error),
+    port = StoredRegistry(
+        store=DynamoStore(Failing(error)),
         schedules_table="s",
         relaxed_table="x",
         waiting_table="w",
@@ -552,8 +558,8 @@ def test_a_creation_that_failed_is_unavailable(error: Exception) -> None:
 
 def test_a_condition_that_failed_beside_a_conflict_has_failed() -> None:
     client = Failing(cancelled("None", "TransactionConflict", "None", "ConditionalCheckFailed", "None"))
-    port = DynamoRegistry(
-        dynamodb=client,
+    port = StoredRegistry(
+        store=DynamoStore(client),
         schedules_table="s",
         relaxed_table="x",
         waiting_table="w",

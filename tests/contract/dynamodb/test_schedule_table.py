@@ -4,32 +4,41 @@ import json
 from typing import Any
 
 import pytest
+from attrs import evolve
 
-from delayer.aws.dynamodb.items.requests import ITEMS, ROUNDS
-from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable, from_item, to_item
+from delayer.aws.store.attributes import from_attributes, to_attributes
+from delayer.aws.store.dynamo_store import ITEMS, ROUNDS, DynamoStore
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.schedule.table_change import Heartbeat
-from delayer.fakes import MemoryScheduleTable
 from delayer.ports.schedule_table import ScheduleTable
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.schedules.schedule_table import StoredScheduleTable, from_item, key_item, to_item
+from delayer.store.store import Store
+from delayer.store.writes import Put
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
+from tests.contract.every_row import every_row
 from tests.samples import GOLDEN, NOW, a_schedule, many_schedules
 
 PAGE = 10
-ADAPTER = DynamoScheduleTable
+ADAPTER = StoredScheduleTable
 
 
-def adapter(dynamodb: Any) -> DynamoScheduleTable:
-    return DynamoScheduleTable(dynamodb=dynamodb, table=create_table(dynamodb, "bucket", "due"), page_size=PAGE)
+def adapter(store: Store) -> StoredScheduleTable:
+    return StoredScheduleTable(store=store, table=create_table(store, "bucket", "due"), page_size=PAGE)
+
+
+def through(client: Wrapped) -> StoredScheduleTable:
+    """A table the requests to which a test sees, or answers itself."""
+    return evolve(adapter(DynamoStore(client.client)), store=DynamoStore(client))
 
 
 @pytest.fixture
-def table(dynamodb_or_fake: Any) -> ScheduleTable:
-    return MemoryScheduleTable(page_size=PAGE) if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+def table(store: Store) -> StoredScheduleTable:
+    return adapter(store)
 
 
 def bucket_of(schedule: Schedule) -> Bucket:
@@ -184,24 +193,23 @@ def test_the_golden_record() -> None:
     """Records wait for up to ten years: they are read, and written, as they were."""
     item = json.loads((GOLDEN / "schedule-item.json").read_text())
     schedule = a_schedule(payload='{"order": 17.0}')
-    assert from_item(item) == schedule
-    assert to_item(schedule) == item, "the format changed: give it a new version"
+    assert from_item(from_attributes(item)) == schedule
+    assert to_attributes(to_item(schedule)) == item, "the format changed: give it a new version"
 
 
-def test_the_row_in_the_table(dynamodb: Any) -> None:
+def test_the_row_in_the_table(table: StoredScheduleTable) -> None:
     """Everything comes back as it was put, and TTL's attribute is in seconds, a week after due."""
-    table = adapter(dynamodb)
     schedule = a_schedule(NOW + 250, payload='{"a":  1.0, "\u00e4": "\U0001f600"}')
     table.put(schedule)
-    [item] = dynamodb.scan(TableName=table.table, ConsistentRead=True)["Items"]
+    [item] = every_row(table.store, table.table)
     assert from_item(item) == schedule
-    assert int(item["expiresAt"]["N"]) == (NOW + 7 * DAY) // SECOND
+    assert item["expiresAt"] == (NOW + 7 * DAY) // SECOND
 
 
 def test_the_heartbeat_is_put_and_deleted(dynamodb: Any) -> None:
     """Both make a record of the stream."""
     client = Wrapped(dynamodb)
-    table = DynamoScheduleTable(dynamodb=client, table=create_table(dynamodb, "bucket", "due"))
+    table = through(client)
     table.beat(Heartbeat(sent_at=NOW))
     assert [name for name, _ in client.calls] == ["put_item", "delete_item"]
     assert dynamodb.scan(TableName=table.table)["Count"] == 0
@@ -210,7 +218,7 @@ def test_the_heartbeat_is_put_and_deleted(dynamodb: Any) -> None:
 def test_pages_are_read_strongly_consistent_and_unfiltered(dynamodb: Any) -> None:
     """An eventually consistent empty page would close a minute that is not empty."""
     client = Wrapped(dynamodb)
-    table = DynamoScheduleTable(dynamodb=client, table=create_table(dynamodb, "bucket", "due"))
+    table = through(client)
     table.page(bucket_of(a_schedule()))
     [(name, arguments)] = client.calls
     assert name == "query"
@@ -222,25 +230,23 @@ def test_pages_are_read_strongly_consistent_and_unfiltered(dynamodb: Any) -> Non
 def test_a_record_is_read_strongly_consistent(dynamodb: Any) -> None:
     """A schedule that was just accepted can be replaced."""
     client = Wrapped(dynamodb)
-    table = DynamoScheduleTable(dynamodb=client, table=create_table(dynamodb, "bucket", "due"))
+    table = through(client)
     table.read(key_of(a_schedule().id))
     assert client.calls[0][1]["ConsistentRead"] is True
 
 
-@pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"owner": None}, {"action": {"S": "no JSON"}}], ids=str)
-def test_a_record_that_cannot_be_read_is_none(dynamodb: Any, change: dict[str, Any]) -> None:
+@pytest.mark.parametrize("change", [{"v": 2}, {"owner": None}, {"action": "no JSON"}], ids=str)
+def test_a_record_that_cannot_be_read_is_none(table: StoredScheduleTable, change: dict[str, Any]) -> None:
     """It has no definition that could be carried over to another."""
-    table = adapter(dynamodb)
     item = {name: value for name, value in {**to_item(a_schedule()), **change}.items() if value is not None}
-    dynamodb.put_item(TableName=table.table, Item=item)
+    table.store.write(Put(table.table, key_item(key_of(a_schedule().id)), item))
     assert table.read(key_of(a_schedule().id)) is None
 
 
-def test_a_heartbeat_is_no_record(dynamodb: Any) -> None:
-    table = adapter(dynamodb)
-    key = {"bucket": {"S": "heartbeat"}, "due": {"S": f"{NOW:013d}"}}
-    dynamodb.put_item(TableName=table.table, Item=key)
-    assert table.read(RecordKey(bucket="heartbeat", due=f"{NOW:013d}")) is None
+def test_a_heartbeat_is_no_record(table: StoredScheduleTable) -> None:
+    key = RecordKey(bucket="heartbeat", due=f"{NOW:013d}")
+    table.store.write(Put(table.table, key_item(key)))
+    assert table.read(key) is None
 
 
 def test_unprocessed_items_are_tried_again(dynamodb: Any) -> None:
@@ -252,11 +258,11 @@ def test_unprocessed_items_are_tried_again(dynamodb: Any) -> None:
         dynamodb.batch_write_item(RequestItems={name: requests[:middle]})
         return {"UnprocessedItems": {name: requests[middle:]} if requests[middle:] else {}}
 
-    real = adapter(dynamodb)
+    real = adapter(DynamoStore(dynamodb))
     for schedule in many_schedules(ITEMS):
         real.put(schedule)
     client = Wrapped(dynamodb, batch_write_item=half)
-    table = DynamoScheduleTable(dynamodb=client, table=real.table)
+    table = evolve(real, store=DynamoStore(client))
     assert table.delete([key_of(schedule.id) for schedule in many_schedules(ITEMS)]) == []
     assert 1 < len(client.calls) <= ROUNDS
     assert real.page(bucket_of(a_schedule())).keys == ()
@@ -265,17 +271,19 @@ def test_unprocessed_items_are_tried_again(dynamodb: Any) -> None:
 def test_what_stays_unprocessed_is_reported(dynamodb: Any) -> None:
     keys = [key_of(schedule.id) for schedule in many_schedules(ITEMS)]
     client = Wrapped(dynamodb, batch_write_item=lambda **asked: {"UnprocessedItems": asked["RequestItems"]})
-    assert DynamoScheduleTable(dynamodb=client, table="t").delete(keys) == keys
+    assert StoredScheduleTable(store=DynamoStore(client), table="t").delete(keys) == keys
     assert len(client.calls) == ROUNDS
 
 
 def test_what_is_never_answered_is_unavailable(dynamodb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """After five pauses between six tries: after the last one nothing is waited for."""
     pauses: list[float] = []
-    monkeypatch.setattr("delayer.aws.dynamodb.items.requests.time.sleep", pauses.append)
+    monkeypatch.setattr("delayer.aws.store.dynamo_store.time.sleep", pauses.append)
     client = Wrapped(dynamodb, batch_get_item=lambda **asked: {"UnprocessedKeys": asked["RequestItems"]})
     with pytest.raises(Unavailable, match="2 items were not answered"):
-        DynamoScheduleTable(dynamodb=client, table="t").read_all([key_of(one.id) for one in many_schedules(2)])
+        StoredScheduleTable(store=DynamoStore(client), table="t").read_all(
+            [key_of(one.id) for one in many_schedules(2)]
+        )
     assert len(client.calls) == ROUNDS
     assert pauses == [0.02, 0.04, 0.08, 0.16, 0.32]
 
@@ -283,12 +291,12 @@ def test_what_is_never_answered_is_unavailable(dynamodb: Any, monkeypatch: pytes
 @pytest.mark.parametrize("error", ERRORS)
 def test_a_delete_that_failed_is_reported_whole(error: str) -> None:
     keys = [key_of(schedule.id) for schedule in many_schedules(30)]
-    assert DynamoScheduleTable(dynamodb=Failing(ERRORS[error]), table="t").delete(keys) == keys
+    assert StoredScheduleTable(store=DynamoStore(Failing(ERRORS[error])), table="t").delete(keys) == keys
 
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_all_else_that_failed_is_unavailable(error: str) -> None:
-    table = DynamoScheduleTable(dynamodb=Failing(ERRORS[error]), table="t")
+    table = StoredScheduleTable(store=DynamoStore(Failing(ERRORS[error])), table="t")
     for call in (
         lambda: table.put(a_schedule()),
         lambda: table.page(bucket_of(a_schedule())),

@@ -1,29 +1,25 @@
 """The control rows of suspects: what was begun and never came to an end."""
 
-from typing import Any
-
 import pytest
 
-from delayer.aws.dynamodb.trials import DynamoTrials
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.recovery.trial import Trial
 from delayer.core.schedule.instants import DAY, SECOND
-from delayer.fakes import MemoryTrials
 from delayer.ports.trials import Trials
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.trials import StoredTrials
+from delayer.store.store import Store
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
+from tests.contract.every_row import every_row
 from tests.samples import NOW
 
-ADAPTER = DynamoTrials
-
-
-def adapter(dynamodb: Any) -> DynamoTrials:
-    return DynamoTrials(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
+ADAPTER = StoredTrials
 
 
 @pytest.fixture
-def trials(dynamodb_or_fake: Any) -> Trials:
-    return MemoryTrials() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+def trials(store: Store) -> StoredTrials:
+    return StoredTrials(store=store, table=create_table(store, "name"))
 
 
 def test_a_run_that_was_begun_is_unfinished(trials: Trials) -> None:
@@ -34,12 +30,11 @@ def test_a_run_that_was_begun_is_unfinished(trials: Trials) -> None:
     assert trials.unfinished("one") == Trial(began=NOW + 1, proofs=2)
 
 
-def test_a_row_that_nobody_deletes_expires_after_what_sqs_keeps(dynamodb: Any) -> None:
-    trials = adapter(dynamodb)
+def test_a_row_that_nobody_deletes_expires_after_what_sqs_keeps(store: Store, trials: StoredTrials) -> None:
     trials.begin("one", Trial(began=NOW))
     trials.note_pass("delayer-relay", NOW)
-    rows = dynamodb.scan(TableName=trials.table)["Items"]
-    expiring = {row["name"]["S"]: int(row["expiresAt"]["N"]) for row in rows if "expiresAt" in row}
+    rows = every_row(store, trials.table)
+    expiring = {row["name"]: row["expiresAt"] for row in rows if "expiresAt" in row}
     assert expiring == {"suspect#one": (NOW + 30 * DAY) // SECOND}
 
 
@@ -74,7 +69,7 @@ def test_a_pass_goes_forward_only(trials: Trials) -> None:
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_an_error_of_aws_is_unavailable(error: Exception) -> None:
-    trials = DynamoTrials(dynamodb=Failing(error), table="table")
+    trials = StoredTrials(store=DynamoStore(Failing(error)), table="table")
     for ask in (
         lambda: trials.unfinished("one"),
         lambda: trials.begin("one", Trial(began=NOW)),

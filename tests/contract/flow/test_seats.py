@@ -1,19 +1,18 @@
 """The seats of limits: never more than there are, whoever writes when, and each is given back once."""
 
-from typing import Any
-
 import pytest
 
-from delayer.aws.flow.seats import DynamoSeats
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.limits.seats import TERM, Hold, Row, Taking
-from delayer.fakes import MemorySeats
 from delayer.ports.seats import KeepsSeats
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.seats import StoredSeats
+from delayer.store.store import Store
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.samples import NOW
 
-ADAPTER = DynamoSeats
+ADAPTER = StoredSeats
 UNTIL = NOW + TERM
 A, B, C = (Hold(id=name, number=number, until=UNTIL) for name, number in (("a", 3), ("b", 2), ("c", 1)))
 
@@ -23,10 +22,8 @@ def taking(hold: Hold, *gone: Hold, most: int = 5) -> Taking:
 
 
 @pytest.fixture
-def rows(dynamodb_or_fake: Any) -> KeepsSeats:
-    if dynamodb_or_fake is None:
-        return MemorySeats()
-    return DynamoSeats(dynamodb=dynamodb_or_fake, table=create_table(dynamodb_or_fake, "list", "entry"))
+def rows(store: Store) -> KeepsSeats:
+    return StoredSeats(store=store, table=create_table(store, "list", "entry"))
 
 
 def test_seats_are_taken_until_none_is_left(rows: KeepsSeats) -> None:
@@ -84,7 +81,7 @@ def test_a_limit_that_was_lowered_counts_what_is_taken(rows: KeepsSeats) -> None
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_aws_fails(error: Exception) -> None:
-    rows = DynamoSeats(dynamodb=Failing(error), table="t")
+    rows = StoredSeats(store=DynamoStore(Failing(error)), table="t")
     with pytest.raises(Unavailable):
         rows.take_seats("s", taking(A))
     with pytest.raises(Unavailable):

@@ -1,23 +1,26 @@
 """The records of all lanes: each lies in the table that its id tells, and one call may be about several (ADR 0095)."""
 
-from typing import Any
-
 import pytest
 from attrs import define
 
-from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable, from_item, to_item
-from delayer.aws.lanes.records import DynamoRecords
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, key_of
-from delayer.fakes import MemoryRecords, MemoryScheduleTable
+from delayer.fakes import ManualClock
 from delayer.ports.schedule_table import Records, ScheduleTable
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.feed import RELAXED as FED
+from delayer.repositories.feed import Feed
+from delayer.repositories.schedules.records import StoredRecords
+from delayer.repositories.schedules.schedule_table import StoredScheduleTable, from_item, to_item
+from delayer.sqlite.sqlite_store import SqliteStore
+from delayer.store.store import Store
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.samples import NOW, a_relaxed_schedule, a_schedule, an_id
 
-ADAPTER = DynamoRecords
+ADAPTER = StoredRecords
 PLAIN, RELAXED = a_schedule(), a_relaxed_schedule()
 OCCURRENCE = a_schedule(id=an_id(kind=Kind.OCCURRENCE), created_at=NOW)
 WAITS = a_schedule(id=an_id(kind=Kind.UNDECIDED), created_at=NOW, when='{"policy":"spread","seconds":60}')
@@ -36,17 +39,14 @@ class Stand:
 
 
 @pytest.fixture
-def stand(dynamodb_or_fake: Any) -> Stand:
-    if dynamodb_or_fake is None:
-        precise, relaxed, waiting = (MemoryScheduleTable() for _ in range(3))
-        return Stand(MemoryRecords(schedules=precise, relaxed=relaxed, waiting=waiting), precise, relaxed, waiting)
-    names = [create_table(dynamodb_or_fake, "bucket", "due") for _ in range(3)]
-    tables = [DynamoScheduleTable(dynamodb=dynamodb_or_fake, table=name) for name in names]
-    return Stand(records_in(dynamodb_or_fake, *names), *tables)
+def stand(store: Store) -> Stand:
+    names = [create_table(store, "bucket", "due") for _ in range(3)]
+    tables = [StoredScheduleTable(store=store, table=name) for name in names]
+    return Stand(records_in(store, *names), *tables)
 
 
-def records_in(dynamodb: Any, precise: str, relaxed: str, waiting: str) -> DynamoRecords:
-    return DynamoRecords(dynamodb=dynamodb, schedules_table=precise, relaxed_table=relaxed, waiting_table=waiting)
+def records_in(store: Store, precise: str, relaxed: str, waiting: str) -> StoredRecords:
+    return StoredRecords(store=store, schedules_table=precise, relaxed_table=relaxed, waiting_table=waiting)
 
 
 def test_each_is_put_into_the_table_of_its_lane(stand: Stand) -> None:
@@ -69,7 +69,7 @@ def test_many_are_put_each_into_the_table_of_its_lane(stand: Stand) -> None:
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_what_is_not_known_to_be_stored_is_returned(error: str) -> None:
-    records = records_in(Failing(ERRORS[error]), "precise", "relaxed", "waiting")
+    records = records_in(DynamoStore(Failing(ERRORS[error])), "precise", "relaxed", "waiting")
     assert sorted(one.id for one in records.put_all([*ALL.values()])) == sorted(one.id for one in ALL.values())
 
 
@@ -97,7 +97,7 @@ def test_the_ttl_of_a_relaxed_schedule_is_never_early(ms: int) -> None:
     """DynamoDB counts whole seconds, and removes it once they are over."""
     schedule = a_relaxed_schedule(NOW + ms)
     item = to_item(schedule)
-    expires = int(item["expiresAt"]["N"]) * SECOND
+    expires = item["expiresAt"] * SECOND
     assert schedule.point_in_time <= expires < schedule.point_in_time + SECOND
     assert from_item(item) == schedule
 
@@ -105,13 +105,13 @@ def test_the_ttl_of_a_relaxed_schedule_is_never_early(ms: int) -> None:
 def test_what_waits_has_no_expiry_and_a_partition_of_its_own() -> None:
     """No margin is counted from an id without a time, and no sweep must find it."""
     item = to_item(WAITS)
-    assert item["bucket"] == {"S": "undecided#3"}
+    assert item["bucket"] == "undecided#3"
     assert "expiresAt" not in item
 
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_what_failed_is_unavailable(error: Exception) -> None:
-    records = records_in(Failing(error), "s", "r", "w")
+    records = records_in(DynamoStore(Failing(error)), "s", "r", "w")
     assert sorted(records.delete(KEYS), key=KEYS.index) == KEYS
     for schedule in ALL.values():
         with pytest.raises(Unavailable):
@@ -122,13 +122,14 @@ def test_what_failed_is_unavailable(error: Exception) -> None:
         records.read_all(KEYS)
 
 
-def test_the_fake_expires_what_is_due_and_says_who_did_it() -> None:
-    table = MemoryScheduleTable()
-    table.put(a_relaxed_schedule(NOW + 1))
-    table.expire(NOW + SECOND - 1)
-    assert len(table.rows) == 1
-    table.expire(NOW + SECOND)
-    assert [(str(one.kind), one.expired, bool(one.event)) for one in table.stream] == [
+def test_sqlite_expires_what_is_past_and_the_stream_says_who_did_it() -> None:
+    feed = Feed(ManualClock(NOW))
+    store = SqliteStore(heard=feed.hear)
+    StoredScheduleTable(store=store, table=FED).put(a_relaxed_schedule(NOW + 1))
+    assert store.expire(NOW // SECOND + 1) == 0
+    assert len(store.rows(FED)) == 1
+    assert store.expire(NOW // SECOND + 2) == 1
+    assert [(str(one.kind), one.expired, bool(one.event)) for one in feed.records[FED]] == [
         ("INSERT", False, True),
         ("REMOVE", True, True),
     ]

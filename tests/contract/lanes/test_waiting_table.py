@@ -5,20 +5,23 @@ from typing import Any
 import pytest
 from attrs import define
 
-from delayer.aws.lanes.records import DynamoRecords
-from delayer.aws.lanes.waiting_table import DynamoWaitingTable
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind
-from delayer.fakes import MemoryRecords, MemoryScheduleTable, MemoryWaitingTable
+from delayer.core.schedule.schedule_id import Kind, key_of
 from delayer.ports.schedule_table import Records
 from delayer.ports.unavailable import Unavailable
 from delayer.ports.waiting_table import FindsWaiting, Waits
+from delayer.repositories.schedules.records import StoredRecords
+from delayer.repositories.schedules.schedule_table import key_item
+from delayer.repositories.schedules.waiting_table import StoredWaitingTable
+from delayer.store.store import Store
+from delayer.store.writes import Put
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.samples import NOW, a_schedule, an_id
 
-ADAPTER = DynamoWaitingTable
+ADAPTER = StoredWaitingTable
 WHEN = '{"policy":"spread","seconds":60}'
 
 
@@ -50,14 +53,11 @@ def waits(instant: Millis, shard: int = 3) -> Schedule:
 
 
 @pytest.fixture
-def stand(dynamodb_or_fake: Any) -> Stand:
-    if dynamodb_or_fake is None:
-        records = MemoryRecords(schedules=MemoryScheduleTable())
-        return Stand(MemoryWaitingTable(waiting=records.waiting), records)
-    table = create_table(dynamodb_or_fake, "bucket", "due")
+def stand(store: Store) -> Stand:
+    table = create_table(store, "bucket", "due")
     return Stand(
-        DynamoWaitingTable(dynamodb=dynamodb_or_fake, table=table),
-        DynamoRecords(dynamodb=dynamodb_or_fake, schedules_table="none", relaxed_table="none", waiting_table=table),
+        StoredWaitingTable(store=store, table=table),
+        StoredRecords(store=store, schedules_table="none", relaxed_table="none", waiting_table=table),
     )
 
 
@@ -68,6 +68,15 @@ def test_nothing_waits(stand: Stand) -> None:
 def test_it_says_which_policy_is_to_be_asked(stand: Stand) -> None:
     [schedule_id] = stand.accept(NOW)
     assert stand.waiting.page(3, 0, NOW + 1).waits == (Waits(schedule_id=schedule_id, when=WHEN),)
+
+
+@pytest.mark.parametrize("damaged", [{}, {"when": 1}], ids=["missing", "no text"])
+def test_a_policy_that_cannot_be_read_is_none(store: Store, damaged: dict[str, Any]) -> None:
+    """It keeps nobody else from being asked."""
+    waiting = StoredWaitingTable(store=store, table=create_table(store, "bucket", "due"))
+    key = key_of(waits(NOW).id)
+    store.write(Put(waiting.table, key_item(key), damaged))
+    assert waiting.page(3, 0, NOW + 1).waits == (Waits(schedule_id=waits(NOW).id, when=""),)
 
 
 def test_from_and_before(stand: Stand) -> None:
@@ -92,7 +101,7 @@ def test_the_oldest_is_the_first(stand: Stand) -> None:
 
 def test_it_is_read_strongly_consistent(dynamodb: Any) -> None:
     client = Wrapped(dynamodb)
-    DynamoWaitingTable(dynamodb=client, table=create_table(dynamodb, "bucket", "due")).page(0, 0, NOW)
+    StoredWaitingTable(store=DynamoStore(client), table=create_table(dynamodb, "bucket", "due")).page(0, 0, NOW)
     [(name, arguments)] = client.calls
     assert (name, arguments["ConsistentRead"]) == ("query", True)
 
@@ -100,4 +109,4 @@ def test_it_is_read_strongly_consistent(dynamodb: Any) -> None:
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_what_failed_is_unavailable(error: Exception) -> None:
     with pytest.raises(Unavailable):
-        DynamoWaitingTable(dynamodb=Failing(error), table="w").page(0, 0, NOW)
+        StoredWaitingTable(store=DynamoStore(Failing(error)), table="w").page(0, 0, NOW)

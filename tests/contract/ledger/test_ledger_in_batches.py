@@ -17,25 +17,28 @@ from attrs import define, evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from delayer.aws.dynamodb.batches.ledger import DynamoLedgerInBatches
-from delayer.aws.dynamodb.batches.statements import insert, update
-from delayer.aws.dynamodb.items.attributes import Item
-from delayer.aws.dynamodb.items.requests import PAUSES
-from delayer.aws.dynamodb.ledger import ATTRIBUTES, to_item
 from delayer.aws.runtime.environment import Started, SystemClock, Threads
+from delayer.aws.store.conflicts import PAUSES
+from delayer.aws.store.dynamo_store import DynamoStore
+from delayer.aws.store.each import statement
 from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.schedule_id import Kind
-from delayer.fakes import InOrder, MemoryLedger
+from delayer.fakes import InOrder
 from delayer.ports.ledger import Conflict, LedgerInBatches, WriteResult, Written
 from delayer.ports.unavailable import RowMissing, Unavailable
+from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
+from delayer.repositories.ledger.ledger import ATTRIBUTES, put_change, to_item
+from delayer.store.items import Item
+from delayer.store.store import Store
 from delayer.use_cases.firing.together import LedgerTogether
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.contract.ledger.test_ledger import (
     executed,
+    plant,
     test_a_change_goes_by_the_revision_alone,
     test_a_change_of_a_row_that_is_missing_is_not_written,
     test_a_change_of_another_revision_is_a_conflict,
@@ -56,7 +59,7 @@ from tests.contract.ledger.test_ledger import (
 )
 from tests.samples import NOW, a_claim, an_id
 
-ADAPTER = DynamoLedgerInBatches
+ADAPTER = StoredLedgerInBatches
 __all__ = [
     "test_a_change_goes_by_the_revision_alone",
     "test_a_change_of_a_row_that_is_missing_is_not_written",
@@ -82,11 +85,16 @@ neighbours = (a_claim(due=NOW + 10**9 + number) for number in count())
 @pytest.fixture(autouse=True)
 def _time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where many are put one by one, it does not depend on the machine how far that comes."""
-    monkeypatch.setattr("delayer.aws.dynamodb.batches.ledger.IN_TIME", 60)
+    monkeypatch.setattr("delayer.aws.store.each.IN_TIME", 60)
 
 
-def adapter(dynamodb: Any) -> DynamoLedgerInBatches:
-    return DynamoLedgerInBatches(dynamodb=dynamodb, table=create_table(dynamodb, "scheduleId"), parallel=InOrder())
+def adapter(store: Store) -> StoredLedgerInBatches:
+    return StoredLedgerInBatches(store=store, table=create_table(store, "scheduleId"), parallel=InOrder())
+
+
+def through(client: Wrapped) -> StoredLedgerInBatches:
+    """A ledger whose requests a test sees, or answers itself."""
+    return evolve(adapter(DynamoStore(client.client)), store=DynamoStore(client))
 
 
 @define
@@ -110,16 +118,16 @@ class InCompany:
 
 
 @pytest.fixture
-def ledger(dynamodb_or_fake: Any) -> InCompany:
-    return InCompany(MemoryLedger() if dynamodb_or_fake is None else adapter(dynamodb_or_fake))
+def ledger(store: Store) -> InCompany:
+    return InCompany(adapter(store))
 
 
 @pytest.fixture
-def alone(dynamodb_or_fake: Any) -> LedgerInBatches:
-    return MemoryLedger() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+def alone(store: Store) -> StoredLedgerInBatches:
+    return adapter(store)
 
 
-def test_each_row_is_read(alone: LedgerInBatches) -> None:
+def test_each_row_is_read(alone: StoredLedgerInBatches) -> None:
     """Those that there are; one that is asked for twice is answered once."""
     rows = {row.schedule_id: row for row in (a_claim(due=NOW + at) for at in range(3))}
     alone.write([LedgerChange(row=row) for row in rows.values()])
@@ -162,30 +170,24 @@ any_rows = st.builds(
 
 
 @pytest.fixture(scope="module")
-def one_table(partiql: Any) -> DynamoLedgerInBatches:
-    return adapter(partiql)
+def one_table(store_of_statements: Store) -> StoredLedgerInBatches:
+    return adapter(store_of_statements)
 
 
 @settings(max_examples=30)  # every attribute is in some of them, and is missing in some
 @given(before=any_rows, after=any_rows)
 def test_an_update_leaves_what_a_put_leaves(
-    one_table: DynamoLedgerInBatches, before: LedgerRow, after: LedgerRow
+    one_table: StoredLedgerInBatches, before: LedgerRow, after: LedgerRow
 ) -> None:
     """Whatever the row had before, and whatever of it its reader has changed in its own copy.
 
     It takes a second or two: each of thirty examples is four requests.
     """
-    one_table.dynamodb.put_item(TableName=one_table.table, Item=to_item(before))
+    plant(one_table, to_item(before))
     after = evolve(after, revision=before.revision + 1)
     read = evolve(before, answer="", detail="what its reader thinks of it")
     assert InCompany(one_table).write([LedgerChange(row=after, over=read)]) == [Written()]
-    assert stored(one_table, before.schedule_id) == to_item(after)
-
-
-def stored(ledger: DynamoLedgerInBatches, schedule_id: str) -> Item:
-    key: Any = {"scheduleId": {"S": schedule_id}}
-    item: Item = ledger.dynamodb.get_item(TableName=ledger.table, Key=key, ConsistentRead=True)["Item"]
-    return item
+    assert one_table.store.get(one_table.table, {"scheduleId": before.schedule_id}) == to_item(after)
 
 
 def test_every_attribute_of_a_row_is_named_in_an_update() -> None:
@@ -201,7 +203,7 @@ def test_every_attribute_of_a_row_is_named_in_an_update() -> None:
 def test_a_batch_is_one_request_for_25_changes(partiql: Any, number: int, requests: list[int]) -> None:
     """One that is left over is put."""
     client = Wrapped(partiql)
-    ledger = evolve(adapter(partiql), dynamodb=client)
+    ledger = through(client)
     rows = [a_claim(due=NOW + at) for at in range(number)]
     assert ledger.write([LedgerChange(row=row) for row in rows]) == [Written()] * number
     assert ledger.write([LedgerChange(row=executed(row), over=row) for row in rows]) == [Written()] * number
@@ -213,12 +215,12 @@ def test_a_batch_is_one_request_for_25_changes(partiql: Any, number: int, reques
 
 def test_rows_that_were_there_are_read_in_one_request(partiql: Any) -> None:
     """An INSERT is not answered with the item that it met. Our own is no conflict, as its answer may have been lost."""
-    ledger = adapter(partiql)
+    ledger = adapter(DynamoStore(partiql))
     rows = [a_claim(due=NOW + at) for at in range(4)]
     ledger.write([LedgerChange(row=row) for row in rows])
     client = Wrapped(partiql)
     again = [rows[0], evolve(rows[1], nonce="n2"), a_claim(due=NOW + 9), evolve(rows[3], nonce="n2")]
-    results = evolve(ledger, dynamodb=client).write([LedgerChange(row=row) for row in again])
+    results = evolve(ledger, store=DynamoStore(client)).write([LedgerChange(row=row) for row in again])
     assert results == [Written(), Conflict(rows[1]), Written(), Conflict(rows[3])]
     assert [name for name, _ in client.calls] == ["batch_execute_statement", "batch_get_item"]
     assert client.calls[1][1]["RequestItems"][ledger.table]["ConsistentRead"] is True
@@ -226,7 +228,7 @@ def test_rows_that_were_there_are_read_in_one_request(partiql: Any) -> None:
 
 def test_a_row_that_has_expired_meanwhile_is_put(partiql: Any) -> None:
     """Between the INSERT that it refused and the read."""
-    ledger = adapter(partiql)
+    ledger = adapter(DynamoStore(partiql))
     row, neighbour = a_claim(nonce="n2"), a_claim(due=NOW + 1)
     ledger.write([LedgerChange(row=a_claim())])
 
@@ -235,7 +237,7 @@ def test_a_row_that_has_expired_meanwhile_is_put(partiql: Any) -> None:
         return partiql.batch_get_item(**asked)
 
     client = Wrapped(partiql, batch_get_item=expired)
-    results = evolve(ledger, dynamodb=client).write([LedgerChange(row=row), LedgerChange(row=neighbour)])
+    results = evolve(ledger, store=DynamoStore(client)).write([LedgerChange(row=row), LedgerChange(row=neighbour)])
     assert results == [Written(), Written()]
     assert ledger.read(row.schedule_id) == row
 
@@ -257,7 +259,7 @@ def answering(dynamodb: Any, *rounds: Sequence[str]) -> Wrapped:
 def test_a_throttled_statement_is_tried_again_by_itself(partiql: Any, code: str) -> None:
     """HTTP 200 hides it. Its neighbours are not asked for again."""
     client = answering(partiql, ["", code, "", code], ["", code])
-    ledger = evolve(adapter(partiql), dynamodb=client)
+    ledger = through(client)
     rows = [a_claim(due=NOW + at) for at in range(4)]
     assert ledger.write([LedgerChange(row=row) for row in rows]) == [Written()] * 4
     assert [len(arguments["Statements"]) for _, arguments in client.calls] == [4, 2, 1]
@@ -266,7 +268,7 @@ def test_a_throttled_statement_is_tried_again_by_itself(partiql: Any, code: str)
 
 def test_what_stays_throttled_is_unavailable(partiql: Any) -> None:
     client = answering(partiql, ["", "ThrottlingError"], *[["ThrottlingError"]] * 20)
-    ledger = evolve(adapter(partiql), dynamodb=client)
+    ledger = through(client)
     rows = [a_claim(), a_claim(due=NOW + 1)]
     assert unavailable(ledger.write([LedgerChange(row=row) for row in rows])) == [False, True]
     assert ledger.read(rows[1].schedule_id) is None
@@ -277,7 +279,7 @@ def test_what_stays_throttled_is_unavailable(partiql: Any) -> None:
 def test_a_statement_that_is_not_taken_is_put(partiql: Any, code: str) -> None:
     """If a put fails as well, it says why."""
     client = answering(partiql, ["", code])
-    ledger = evolve(adapter(partiql), dynamodb=client)
+    ledger = through(client)
     rows = [a_claim(), a_claim(due=NOW + 1)]
     assert ledger.write([LedgerChange(row=row) for row in rows]) == [Written()] * 2
     assert [name for name, _ in client.calls] == ["batch_execute_statement", "put_item"]
@@ -290,9 +292,9 @@ def test_what_is_begun_is_begun_in_time(
     """What is throttled is asked for again, and what is not taken as a statement is put: at the last moment, too."""
     now = [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda _: now.__setitem__(0, now[0] + slept))
-    monkeypatch.setattr("delayer.aws.dynamodb.batches.ledger.time", clock)
+    monkeypatch.setattr("delayer.aws.store.each.time", clock)
     client = answering(partiql, ["ThrottlingError", "ValidationError"], [""])
-    ledger = evolve(adapter(partiql), dynamodb=client)
+    ledger = through(client)
     changes = [LedgerChange(row=a_claim()), LedgerChange(row=a_claim(due=NOW + 1))]
     assert unavailable(ledger.write(changes)) == unwritten
     assert len(client.calls) == calls
@@ -307,7 +309,7 @@ def test_a_request_that_is_refused_is_made_change_by_change(partiql: Any, code: 
 
     client = Wrapped(partiql, batch_execute_statement=refused)
     rows = [a_claim(), a_claim(due=NOW + 1)]
-    results = evolve(adapter(partiql), dynamodb=client).write([LedgerChange(row=row) for row in rows])
+    results = through(client).write([LedgerChange(row=row) for row in rows])
     assert results == [Written()] * 2
 
 
@@ -318,14 +320,14 @@ def refusal(code: str) -> Exception:
 @pytest.mark.parametrize("error", [one for one in ERRORS if one != "AccessDeniedException"])
 def test_a_request_that_failed_leaves_all_unavailable(partiql: Any, error: str) -> None:
     """Any part of it may have been done. Repeated, it is harmless: each finds its own row."""
-    ledger = adapter(partiql)
+    ledger = adapter(DynamoStore(partiql))
     rows = [a_claim(due=NOW + at) for at in range(3)]
 
     def half_done(Statements: Sequence[Any]) -> Any:  # noqa: N803 - as boto3 has it
         partiql.batch_execute_statement(Statements=Statements[::2])
         raise ERRORS[error]
 
-    failing = evolve(ledger, dynamodb=Wrapped(partiql, batch_execute_statement=half_done))
+    failing = evolve(ledger, store=DynamoStore(Wrapped(partiql, batch_execute_statement=half_done)))
     first = [LedgerChange(row=row) for row in rows]
     assert unavailable(failing.write(first)) == [True] * 3
     assert ledger.write(first) == [Written()] * 3
@@ -353,49 +355,50 @@ def test_the_threads_of_the_pool_may_all_wait_for_one_request(partiql: Any) -> N
     assert [*results, *(one.result() for one in others)] == [[Written()]] * 20
 
 
-def refusing(dynamodb: Any) -> DynamoLedgerInBatches:
+def refusing(dynamodb: Any) -> StoredLedgerInBatches:
     def refused(**_: Any) -> Any:
         raise refusal("ValidationException")
 
-    return evolve(adapter(dynamodb), dynamodb=Wrapped(dynamodb, batch_execute_statement=refused), parallel=Threads())
+    return evolve(through(Wrapped(dynamodb, batch_execute_statement=refused)), parallel=Threads())
 
 
-def test_a_row_with_an_attribute_of_a_later_version_is_our_own(partiql: Any) -> None:
+def test_a_row_with_an_attribute_of_a_later_version_is_our_own(store_of_statements: Store) -> None:
     """An UPDATE leaves it standing; it does not make our own row that of a stranger."""
-    ledger = adapter(partiql)
+    ledger = adapter(store_of_statements)
     rows = [a_claim(due=NOW + at) for at in range(2)]
     for row in rows:
-        partiql.put_item(TableName=ledger.table, Item={**to_item(row), "restored": {"S": "yes"}})
+        plant(ledger, {**to_item(row), "restored": 1})
     outcomes = [LedgerChange(row=executed(row), over=row) for row in rows]
     assert ledger.write(outcomes) == [Written()] * 2
     assert ledger.write(outcomes) == [Written()] * 2
 
 
-def test_a_defect_at_one_change_concerns_that_change_only(dynamodb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_at_one_change_concerns_that_change_only(
+    alone: StoredLedgerInBatches, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def defective(row: LedgerRow) -> Item:
         if row.nonce == "n2":
             raise RuntimeError("a defect")
         return to_item(row)
 
-    monkeypatch.setattr("delayer.aws.dynamodb.ledger.to_item", defective)
-    monkeypatch.setattr("delayer.aws.dynamodb.batches.ledger.to_item", defective)
-    changes = [LedgerChange(row=a_claim(nonce="n2")), LedgerChange(row=a_claim(due=NOW + 1))]
-    defect, neighbour = adapter(dynamodb).write(changes)
+    monkeypatch.setattr("delayer.repositories.ledger.ledger.to_item", defective)
+    rows = [a_claim(), a_claim(due=NOW + 1, nonce="n2"), a_claim(due=NOW + 2)]
+    first, defect, last = alone.write([LedgerChange(row=row) for row in rows])
     assert isinstance(defect, Unavailable)
     assert "a defect" in str(defect)
-    assert neighbour == Written()
+    assert [first, last] == [Written()] * 2
+    assert alone.write([LedgerChange(row=row) for row in rows[:2]])[0] == Written(), "the other one alone"
 
 
-def test_a_row_that_cannot_be_read_concerns_itself_only(dynamodb: Any) -> None:
+def test_a_row_that_cannot_be_read_concerns_itself_only(alone: StoredLedgerInBatches) -> None:
     """In the way of a change, and among those that are read."""
-    ledger = adapter(dynamodb)
-    dynamodb.put_item(TableName=ledger.table, Item={**to_item(a_claim()), "v": {"N": "2"}})
+    plant(alone, {**to_item(a_claim()), "v": 2})
     changes = [LedgerChange(row=a_claim(nonce="n2")), LedgerChange(row=a_claim(due=NOW + 1))]
-    malformed_one, neighbour = ledger.write(changes)
+    malformed_one, neighbour = alone.write(changes)
     assert isinstance(malformed_one, Unavailable)
     assert not isinstance(malformed_one, RowMissing)
     assert neighbour == Written()
-    rows = ledger.read_each([an_id(), an_id(NOW + 1)])
+    rows = alone.read_each([an_id(), an_id(NOW + 1)])
     assert isinstance(rows[an_id()], Unavailable)
     assert rows[an_id(NOW + 1)] == a_claim(due=NOW + 1)
 
@@ -403,7 +406,7 @@ def test_a_row_that_cannot_be_read_concerns_itself_only(dynamodb: Any) -> None:
 @pytest.mark.parametrize("error", ERRORS)
 def test_a_read_that_failed_is_unavailable(error: str) -> None:
     """And not rows that are not there."""
-    ledger = DynamoLedgerInBatches(dynamodb=Failing(ERRORS[error]), table="t", parallel=InOrder())
+    ledger = StoredLedgerInBatches(store=DynamoStore(Failing(ERRORS[error])), table="t", parallel=InOrder())
     calls: list[Callable[[], object]] = [lambda: ledger.read(an_id()), lambda: ledger.read_each([an_id()])]
     for call in calls:
         with pytest.raises(Unavailable):
@@ -412,7 +415,7 @@ def test_a_read_that_failed_is_unavailable(error: str) -> None:
 
 def test_reads_are_strongly_consistent(dynamodb: Any) -> None:
     client = Wrapped(dynamodb)
-    ledger = evolve(adapter(dynamodb), dynamodb=client)
+    ledger = through(client)
     ledger.read_each([an_id()])
     assert client.calls[0][1]["RequestItems"][ledger.table]["ConsistentRead"] is True
 
@@ -421,10 +424,7 @@ def test_a_statement_fits_its_limits() -> None:
     """AWS takes 8,192 characters of a statement, whatever its parameters are."""
     longest = "x" * 255  # the name of a table
     row = a_claim(detail="\u00e4" * 5000)
-    item = to_item(row)
-    for statement in (
-        insert(longest, item),
-        update(longest, "scheduleId", item, ATTRIBUTES, {"revision": {"N": "1"}}),
-    ):
-        assert len(statement["Statement"]) <= 8192
-        assert json.dumps(statement["Parameters"])
+    for change in (LedgerChange(row=row), LedgerChange(row=executed(row), over=row)):
+        made = statement(put_change(longest, change))
+        assert len(made["Statement"]) <= 8192
+        assert json.dumps(made["Parameters"])

@@ -1,28 +1,24 @@
 """The control row that says by which claim owners are named."""
 
-from typing import Any
-
 import pytest
 
-from delayer.aws.owners.owner_claim import KEY, DynamoOwnerClaim
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.owners.claim import OwnerClaim
-from delayer.fakes import MemoryOwnerClaim
 from delayer.ports.owner_claim import KeepsOwnerClaim
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.owner_claim import KEY, StoredOwnerClaim
+from delayer.store.store import Store
+from delayer.store.writes import Put
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.samples import NOW
 
-ADAPTER = DynamoOwnerClaim
-
-
-def adapter(dynamodb: Any) -> DynamoOwnerClaim:
-    return DynamoOwnerClaim(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
+ADAPTER = StoredOwnerClaim
 
 
 @pytest.fixture
-def claims(dynamodb_or_fake: Any) -> KeepsOwnerClaim:
-    return MemoryOwnerClaim() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+def claims(store: Store) -> StoredOwnerClaim:
+    return StoredOwnerClaim(store=store, table=create_table(store, "name"))
 
 
 def test_a_new_stack_has_none(claims: KeepsOwnerClaim) -> None:
@@ -40,15 +36,23 @@ def test_what_is_written_is_read(claims: KeepsOwnerClaim) -> None:
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_aws_fails(error: str) -> None:
-    failing = DynamoOwnerClaim(dynamodb=Failing(ERRORS[error]), table="t")
+    failing = StoredOwnerClaim(store=DynamoStore(Failing(ERRORS[error])), table="t")
     with pytest.raises(Unavailable):
         failing.owner_claim()
     with pytest.raises(Unavailable):
         failing.write_owner_claim(OwnerClaim(claim="sub"))
 
 
-def test_a_row_of_a_newer_version_decides_nothing(dynamodb: Any) -> None:
-    port = adapter(dynamodb)
-    dynamodb.put_item(TableName=port.table, Item={**KEY, "v": {"N": "2"}})
+def test_a_row_of_a_newer_version_decides_nothing(store: Store, claims: StoredOwnerClaim) -> None:
+    store.write(Put(claims.table, KEY, {"v": 2}))
     with pytest.raises(Unavailable):
-        port.owner_claim()
+        claims.owner_claim()
+
+
+def test_the_row_says_all_and_is_read_without_it(store: Store, claims: StoredOwnerClaim) -> None:
+    """What is empty is stored, too; what is missing is empty."""
+    claims.write_owner_claim(OwnerClaim(claim=""))
+    empty = {"claim": "", "issuer": "", "before": "", "issuerBefore": "", "changedAt": 0}
+    assert store.get(claims.table, KEY) == {**KEY, "v": 1, **empty}
+    store.write(Put(claims.table, KEY, {"v": 1}))
+    assert claims.owner_claim() == OwnerClaim(claim="")

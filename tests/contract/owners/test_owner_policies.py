@@ -6,16 +6,20 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.owners.owner_policies import PARTS, DynamoOwnerPolicies, names_of, row_of
+from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
-from delayer.fakes import MemoryOwnerPolicies
 from delayer.ports.owner_policies import DEFAULT, OwnerPolicies
 from delayer.ports.unavailable import Unavailable
-from tests.clients import ERRORS, Failing, Wrapped
+from delayer.repositories.control.owner_policies import PARTS, StoredOwnerPolicies, names_of, row_of
+from delayer.store.items import Item, row_key
+from delayer.store.store import Store
+from delayer.store.writes import Put
+from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.samples import GOLDEN, NOW
 
-ADAPTER = DynamoOwnerPolicies
+ADAPTER = StoredOwnerPolicies
 RULES: dict[str, Any] = {"actions": ("http-request",), "hosts": ("*.example.com",), "series": None, "payloadBytes": 0}
 POLICY = StoredOwnerPolicy(policy=OwnerPolicy(rules=RULES), revision=7, changed_at=NOW, by="alice")
 LATER = evolve(POLICY, policy=OwnerPolicy(rules={"queues": ()}), revision=8)
@@ -23,13 +27,17 @@ OWNER = "https://issuer.example/ client-17"
 LONGEST = "\u20ac" * 330 + "x"  # MAX_OWNER bytes
 
 
-def adapter(dynamodb: Any) -> DynamoOwnerPolicies:
-    return DynamoOwnerPolicies(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
-
-
 @pytest.fixture
-def policies(dynamodb_or_fake: Any) -> OwnerPolicies:
-    return MemoryOwnerPolicies() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+def policies(store: Store) -> StoredOwnerPolicies:
+    return StoredOwnerPolicies(store=store, table=create_table(store, "name"))
+
+
+def row(policies: StoredOwnerPolicies) -> Item:
+    """Of the owner, after a policy was written."""
+    policies.write_owner_policy(OWNER, POLICY, 0)
+    item = policies.store.get(policies.table, row_key(row_of(OWNER)))
+    assert item is not None
+    return item
 
 
 def test_a_new_stack_has_none(policies: OwnerPolicies) -> None:
@@ -94,7 +102,7 @@ def test_the_owners_are_listed(policies: OwnerPolicies) -> None:
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_aws_fails(error: str) -> None:
-    failing = DynamoOwnerPolicies(dynamodb=Failing(ERRORS[error]), table="t")
+    failing = StoredOwnerPolicies(store=DynamoStore(Failing(ERRORS[error])), table="t")
     with pytest.raises(Unavailable):
         failing.owner_policy(OWNER)
     with pytest.raises(Unavailable):
@@ -105,34 +113,26 @@ def test_aws_fails(error: str) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [{"v": {"N": "2"}}, {"v": {"S": "x"}}, {"document": {"S": "[]"}}, {"document": {"S": '{"hosts": 5}'}}],
+    [{"v": 2}, {"v": "x"}, {"document": "[]"}, {"document": '{"hosts": 5}'}],
     ids=str,
 )
-def test_a_row_that_cannot_be_read_allows_nothing(dynamodb: Any, damage: Any) -> None:
+def test_a_row_that_cannot_be_read_allows_nothing(store: Store, policies: StoredOwnerPolicies, damage: Item) -> None:
     """Nobody can tell what it says, so nothing is done."""
-    port = adapter(Wrapped(dynamodb))
-    port.write_owner_policy(OWNER, POLICY, 0)
-    [item] = [one for one in dynamodb.scan(TableName=port.table)["Items"] if one["name"]["S"] == row_of(OWNER)]
-    dynamodb.put_item(TableName=port.table, Item={**item, **damage})
+    store.write(Put(policies.table, row_key(row_of(OWNER)), {**row(policies), **damage}))
     with pytest.raises(Unavailable):
-        port.owner_policy(OWNER)
+        policies.owner_policy(OWNER)
 
 
-def test_a_rule_of_a_newer_version_is_left_out(dynamodb: Any) -> None:
-    port = adapter(dynamodb)
-    port.write_owner_policy(OWNER, POLICY, 0)
-    [item] = [one for one in dynamodb.scan(TableName=port.table)["Items"] if one["name"]["S"] == row_of(OWNER)]
-    document = {**json.loads(item["document"]["S"]), "limits": [{"host": "x"}]}
-    dynamodb.put_item(TableName=port.table, Item={**item, "document": {"S": json.dumps(document)}})
-    assert port.owner_policy(OWNER) == POLICY
+def test_a_rule_of_a_newer_version_is_left_out(store: Store, policies: StoredOwnerPolicies) -> None:
+    item = row(policies)
+    document = {**json.loads(item["document"]), "limits": [{"host": "x"}]}
+    store.write(Put(policies.table, row_key(row_of(OWNER)), {**item, "document": json.dumps(document)}))
+    assert policies.owner_policy(OWNER) == POLICY
 
 
-def test_the_golden_row(dynamodb: Any) -> None:
-    port = adapter(dynamodb)
-    port.write_owner_policy(OWNER, POLICY, 0)
-    golden = json.loads((GOLDEN / "owner-policy-item.json").read_text())
-    written = dynamodb.get_item(TableName=port.table, Key={"name": {"S": row_of(OWNER)}})["Item"]
-    assert written == golden, "the format changed: give it a new version"
+def test_the_golden_row(policies: StoredOwnerPolicies) -> None:
+    golden = from_attributes(json.loads((GOLDEN / "owner-policy-item.json").read_text()))
+    assert row(policies) == golden, "the format changed: give it a new version"
 
 
 def test_the_lists_of_owners_are_spread() -> None:

@@ -1,27 +1,30 @@
 """How far the net and the rounds came: forward only, and as it was written."""
 
-from typing import Any
-
 import pytest
 
-from delayer.aws.series.progress import DynamoSeriesProgress
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.series.upkeep.net import Place
 from delayer.core.series.upkeep.rounds import Directory, Round
-from delayer.fakes import MemorySeriesProgress
 from delayer.ports.series_upkeep import SeriesProgress
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.series.progress import NET, StoredSeriesProgress
+from delayer.store.items import row_key
+from delayer.store.store import Store
+from delayer.store.writes import Put
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.samples import NOW, an_id
 
-ADAPTER = DynamoSeriesProgress
+ADAPTER = StoredSeriesProgress
 
 
 @pytest.fixture
-def progress(dynamodb_or_fake: Any) -> SeriesProgress:
-    if dynamodb_or_fake is None:
-        return MemorySeriesProgress()
-    return DynamoSeriesProgress(dynamodb=dynamodb_or_fake, table=create_table(dynamodb_or_fake, "name"))
+def progress(store: Store) -> SeriesProgress:
+    return adapter(store)
+
+
+def adapter(store: Store) -> StoredSeriesProgress:
+    return StoredSeriesProgress(store=store, table=create_table(store, "name"))
 
 
 def test_before_the_first_time(progress: SeriesProgress) -> None:
@@ -55,9 +58,24 @@ def test_rounds_are_apart(progress: SeriesProgress) -> None:
     assert progress.round(Directory.ZONED) == second
 
 
+def test_what_is_empty_is_stored_and_may_be_missing(store: Store) -> None:
+    """So each version writes the control rows; the least that is there is a minute, and a label with its beginning."""
+    progress = adapter(store)
+    rounds = row_key(f"series-{Directory.ZONED}")
+    progress.reach(Place(minute=7))
+    progress.note(Directory.ZONED, Round(label="2026f", began=0))
+    assert store.get(progress.table, row_key(NET)) == {**row_key(NET), "closedUntil": 7, "inShard": 0, "afterId": ""}
+    row = {"label": "2026f", "began": 0, "part": 0, "after": "", "isOver": False}
+    assert store.get(progress.table, rounds) == {**rounds, **row}
+    store.write(Put(progress.table, row_key(NET), {"closedUntil": 8}))
+    store.write(Put(progress.table, rounds, {"label": "2026g", "began": NOW}))
+    assert progress.place() == Place(minute=8)
+    assert progress.round(Directory.ZONED) == Round(label="2026g", began=NOW)
+
+
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_an_outage_is_unavailable(error: Exception) -> None:
-    progress = DynamoSeriesProgress(dynamodb=Failing(error), table="control")
+    progress = StoredSeriesProgress(store=DynamoStore(Failing(error)), table="control")
     for call in (
         progress.place,
         lambda: progress.reach(Place(minute=7)),

@@ -6,20 +6,8 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from delayer.aws.dynamodb.items.attributes import ONLY, entry_key
-from delayer.aws.dynamodb.ledger import DynamoLedger
-from delayer.aws.dynamodb.registry import DynamoRegistry
-from delayer.aws.lanes.records import DynamoRecords
-from delayer.aws.series.series_table import (
-    CURSOR,
-    DynamoSeries,
-    cursor_from,
-    cursor_item,
-    definition_from,
-    definition_item,
-    name_list,
-    series_list,
-)
+from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.connections.connection import SeriesUse
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
@@ -28,18 +16,34 @@ from delayer.core.schedule.instants import DAY, MINUTE
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, key_of
 from delayer.core.series.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
-from delayer.fakes import InOrder, MemoryLedger, MemoryRecords, MemoryRegistry, MemoryScheduleTable
-from delayer.fakes.tables.series import MemorySeries
+from delayer.fakes import InOrder
 from delayer.ports.ledger import Ledger
 from delayer.ports.registry import ReadsRequests, RequestRow
 from delayer.ports.schedule_table import Records
 from delayer.ports.series import Filed, SeriesEntry, SeriesPage, SeriesTable, SeriesTransaction
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.ledger.ledger import StoredLedger
+from delayer.repositories.registry.registry import StoredRegistry
+from delayer.repositories.schedules.records import StoredRecords
+from delayer.repositories.series.series_table import (
+    CURSOR,
+    StoredSeries,
+    cursor_from,
+    cursor_item,
+    definition_from,
+    definition_item,
+    name_list,
+    series_list,
+)
+from delayer.store.items import Item, entry_key
+from delayer.store.store import Store
+from delayer.store.writes import Delete, Put
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped
 from tests.contract.conftest import create_table
+from tests.contract.every_row import every_row
 from tests.samples import GOLDEN, NOW, OWNER, a_claim, a_definition, a_schedule, an_id, many_schedules
 
-ADAPTER = DynamoSeries
+ADAPTER = StoredSeries
 FIRST, SECOND = a_schedule(), a_schedule(NOW + MINUTE)
 ID = "0a1b2c"
 DEFINITION = SeriesDefinition(
@@ -94,35 +98,30 @@ class Stand:
         return [self.schedules.read(key_of(one.id)) == one for one in schedules]
 
 
-def adapter(dynamodb: Any) -> DynamoSeries:
-    return DynamoSeries(
-        dynamodb=dynamodb,
-        schedules_table=create_table(dynamodb, "bucket", "due"),
-        relaxed_table=create_table(dynamodb, "bucket", "due"),
-        ledger_table=create_table(dynamodb, "scheduleId"),
-        registry_table=create_table(dynamodb, "list", "entry"),
+def adapter(store: Store) -> StoredSeries:
+    return StoredSeries(
+        store=store,
+        schedules_table=create_table(store, "bucket", "due"),
+        relaxed_table=create_table(store, "bucket", "due"),
+        ledger_table=create_table(store, "scheduleId"),
+        registry_table=create_table(store, "list", "entry"),
     )
 
 
 @pytest.fixture
-def stand(dynamodb_or_fake: Any) -> Stand:
-    if dynamodb_or_fake is None:
-        ledger, schedules = MemoryLedger(), MemoryRecords(schedules=MemoryScheduleTable())
-        registry = MemoryRegistry(schedules=schedules, ledger=ledger)
-        series = MemorySeries(schedules=schedules, ledger=ledger, requests=registry.requests)
-        return Stand(series, ledger, schedules, registry)
-    port = adapter(dynamodb_or_fake)
+def stand(store: Store) -> Stand:
+    port = adapter(store)
     return Stand(
         port,
-        DynamoLedger(dynamodb=dynamodb_or_fake, table=port.ledger_table, parallel=InOrder()),
-        DynamoRecords(
-            dynamodb=dynamodb_or_fake,
+        StoredLedger(store=store, table=port.ledger_table, parallel=InOrder()),
+        StoredRecords(
+            store=store,
             schedules_table=port.schedules_table,
             relaxed_table=port.relaxed_table,
             waiting_table=port.schedules_table,
         ),
-        DynamoRegistry(
-            dynamodb=dynamodb_or_fake,
+        StoredRegistry(
+            store=store,
             schedules_table=port.schedules_table,
             relaxed_table=port.relaxed_table,
             waiting_table=port.schedules_table,
@@ -149,12 +148,12 @@ def test_a_relaxed_occurrence_is_put_and_deleted_in_its_own_table(stand: Stand) 
     assert stand.stored(again) == [True]
 
 
-def test_the_tables_of_both_lanes(dynamodb: Any) -> None:
-    port, relaxed = adapter(dynamodb), a_schedule(id=an_id(kind=Kind.RELAXED_OCCURRENCE), created_at=NOW)
+def test_the_tables_of_both_lanes(store: Store) -> None:
+    port, relaxed = adapter(store), a_schedule(id=an_id(kind=Kind.RELAXED_OCCURRENCE), created_at=NOW)
     cursor = evolve(BEGUN, beside=(relaxed.id,))
     assert port.write(SeriesTransaction(cursor=cursor, over=None, put=(FIRST, relaxed), definition=DEFINITION))
     for table, one in ((port.schedules_table, FIRST), (port.relaxed_table, relaxed)):
-        assert [item["due"]["S"] for item in dynamodb.scan(TableName=table)["Items"]] == [key_of(one.id).due]
+        assert [item["due"] for item in every_row(store, table)] == [key_of(one.id).due]
 
 
 def test_a_series_that_is_not_there(stand: Stand) -> None:
@@ -249,24 +248,24 @@ def test_who_ends_a_series_says_when_its_other_rows_expire() -> None:
         SeriesTransaction(cursor=cursor, over=BEGUN)
 
 
-def test_all_rows_of_a_series_that_is_over_expire(dynamodb: Any) -> None:
-    port = adapter(dynamodb)
+def test_all_rows_of_a_series_that_is_over_expire(store: Store) -> None:
+    port = adapter(store)
     port.create(CREATED)
-    assert [one for one in expiries(dynamodb, port) if one is not None] == []
+    assert [one for one in expiries(store, port) if one is not None] == []
     port.write(over())
-    assert set(expiries(dynamodb, port)) == {str((NOW + DAY) // 1000), None}, "that of the file of current ones stays"
-    assert expiries(dynamodb, port).count(None) == 1
+    assert set(expiries(store, port)) == {(NOW + DAY) // 1000, None}, "that of the file of current ones stays"
+    assert expiries(store, port).count(None) == 1
 
 
-def test_a_series_that_is_over_is_kept_for_longer_but_its_name(dynamodb: Any) -> None:
+def test_a_series_that_is_over_is_kept_for_longer_but_its_name(store: Store) -> None:
     """Another series may have the name now."""
-    port = adapter(dynamodb)
+    port = adapter(store)
     port.create(CREATED)
     port.write(over(SeriesState.ENDED))
     port.create(another(over_name=ID, unchanged=over(SeriesState.ENDED).cursor))
     assert port.write(renewal())
-    found = expiries(dynamodb, port)
-    assert found.count(str((NOW + 90 * DAY) // 1000)) == 3, "cursor, definition and the place in the list"
+    found = expiries(store, port)
+    assert found.count((NOW + 90 * DAY) // 1000) == 3, "cursor, definition and the place in the list"
     assert port.named(OWNER, "every minute") == OTHER_ID
 
 
@@ -280,12 +279,12 @@ def test_who_keeps_a_series_for_longer_has_its_definition(stand: Stand) -> None:
     assert stand.series.named(OWNER, "every minute") == ID
 
 
-def test_a_revived_series_takes_its_name_back_that_has_expired_before_it(dynamodb: Any) -> None:
-    port = adapter(dynamodb)
+def test_a_revived_series_takes_its_name_back_that_has_expired_before_it(store: Store) -> None:
+    port = adapter(store)
     port.create(CREATED)
     port.write(over(SeriesState.ENDED))
     port.write(renewal())
-    dynamodb.delete_item(TableName=port.registry_table, Key=entry_key(name_list(OWNER, "every minute"), ONLY))
+    store.write(Delete(port.registry_table, entry_key(name_list(OWNER, "every minute"))))
     again = evolve(BEGUN, revision=4)
     revived = SeriesTransaction(cursor=again, over=renewal().cursor, definition=DEFINITION, over_definition=DEFINITION)
     assert port.write(revived)
@@ -299,9 +298,8 @@ def renewal() -> SeriesTransaction:
     return SeriesTransaction(cursor=cursor, over=ended, definition=DEFINITION, over_definition=DEFINITION)
 
 
-def expiries(dynamodb: Any, port: DynamoSeries) -> list[str | None]:
-    items = dynamodb.scan(TableName=port.registry_table)["Items"]
-    return [item.get("expiresAt", {}).get("N") for item in items]
+def expiries(store: Store, port: StoredSeries) -> list[int | None]:
+    return [item.get("expiresAt") for item in every_row(store, port.registry_table)]
 
 
 def test_a_new_group_moves_its_place_in_the_list(stand: Stand) -> None:
@@ -522,7 +520,7 @@ def test_a_creation_is_ten_write_units_and_fourteen_with_name_and_key(dynamodb: 
         writes.append(asked["TransactItems"])
         return dynamodb.transact_write_items(**asked)
 
-    port = evolve(adapter(dynamodb), dynamodb=Wrapped(dynamodb, transact_write_items=counted))
+    port = adapter(DynamoStore(Wrapped(dynamodb, transact_write_items=counted)))
     port.create(another(name=""))
     port.create(evolve(CREATED, put_request=KEY))
     assert [2 * len(one) for one in writes] == [10, 14]
@@ -536,9 +534,9 @@ def test_a_step_is_eleven_write_units_with_the_schedule_itself(dynamodb: Any) ->
         writes.extend(asked["TransactItems"])
         return dynamodb.transact_write_items(**asked)
 
-    port = adapter(dynamodb)
+    port = adapter(DynamoStore(dynamodb))
     port.write(CREATED)
-    assert evolve(port, dynamodb=Wrapped(dynamodb, transact_write_items=counted)).write(STEP)
+    assert evolve(port, store=DynamoStore(Wrapped(dynamodb, transact_write_items=counted))).write(STEP)
     assert 2 * len(writes) + 3 == 11
 
 
@@ -576,22 +574,26 @@ def test_of_two_redrives_that_write_the_same_cursor_one_is_refused(stand: Stand)
 
 
 def test_an_answer_that_is_lost_is_no_loss(dynamodb: Any) -> None:
-    port = adapter(dynamodb)
+    port = adapter(DynamoStore(dynamodb))
 
     def lost(**asked: Any) -> Any:
         dynamodb.transact_write_items(**asked)
         raise ERRORS["read timeout"]
 
     with pytest.raises(Unavailable):
-        evolve(port, dynamodb=Wrapped(dynamodb, transact_write_items=lost)).write(CREATED)
+        evolve(port, store=DynamoStore(Wrapped(dynamodb, transact_write_items=lost))).write(CREATED)
     assert port.write(CREATED)
     assert port.cursor(OWNER, ID) == BEGUN
 
 
 @pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=[*ERRORS, *OTHER_REASONS])
 def test_a_failure_of_aws(error: Exception) -> None:
-    failing = DynamoSeries(
-        dynamodb=Failing(error), schedules_table="s", relaxed_table="x", ledger_table="l", registry_table="r"
+    failing = StoredSeries(
+        store=DynamoStore(Failing(error)),
+        schedules_table="s",
+        relaxed_table="x",
+        ledger_table="l",
+        registry_table="r",
     )
     with pytest.raises(Unavailable):
         failing.write(STEP)
@@ -607,15 +609,19 @@ def test_a_failure_of_aws(error: Exception) -> None:
         failing.cursors(OWNER, [ID])
 
 
-@pytest.mark.parametrize("broken", [{"v": {"N": "2"}}, {"state": {"S": "asleep"}}, {"revision": {"S": "x"}}])
-def test_a_series_that_cannot_be_read_says_nothing(dynamodb: Any, broken: Any) -> None:
+@pytest.mark.parametrize("broken", [{"v": 2}, {"state": "asleep"}, {"revision": "x"}])
+def test_a_series_that_cannot_be_read_says_nothing(store: Store, broken: Item) -> None:
     """It may be one of a later version."""
-    port = adapter(dynamodb)
-    dynamodb.put_item(TableName=port.registry_table, Item={**cursor_item(BEGUN), **broken})
+    port = adapter(store)
+    plant(port, {**cursor_item(BEGUN), **broken})
     with pytest.raises(Unavailable, match="cannot be read"):
         port.cursor(OWNER, ID)
     assert series_list(OWNER, ID).startswith("series#")
-    assert cursor_item(BEGUN)["entry"] == {"S": CURSOR}
+    assert cursor_item(BEGUN)["entry"] == CURSOR
+
+
+def plant(port: StoredSeries, item: Item) -> None:
+    port.store.write(Put(port.registry_table, entry_key(item["list"], item["entry"]), item))
 
 
 WHOLE = evolve(
@@ -627,9 +633,8 @@ WHOLE = evolve(
 )
 
 
-def golden(kind: str) -> dict[str, Any]:
-    item: dict[str, Any] = json.loads((GOLDEN / f"series-{kind}.json").read_text())
-    return item
+def golden(kind: str) -> Item:
+    return from_attributes(json.loads((GOLDEN / f"series-{kind}.json").read_text()))
 
 
 def test_the_golden_cursor() -> None:
@@ -642,11 +647,46 @@ def test_the_golden_definition() -> None:
     assert definition_item(ID, DEFINITION) == golden("definition"), "the format changed: give it a new version"
 
 
-def test_the_golden_name_and_place(dynamodb: Any) -> None:
+STRICT = {
+    "cursor": ("v", "state", "revision", "definitionRevision"),
+    "definition": ("v", "repeat", "overlap", "onMissed", "schedule", "revision"),
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in STRICT.items() for name in names])
+def test_what_must_be_there_is_missed(kind: str, name: str) -> None:
+    item = golden(kind)
+    del item[name]
+    with pytest.raises(Unavailable, match="cannot be read"):
+        _ = cursor_from(OWNER, ID, item) if kind == "cursor" else definition_from(OWNER, item)
+
+
+def test_all_else_is_left_out_if_it_is_empty_and_may_be_missing() -> None:
+    """But for the instant of a definition, which is always stored."""
+    least = Cursor(series=ID, owner=OWNER, state=SeriesState.ENDED)
+    item = {name: value for name, value in golden("cursor").items() if name in ("list", "entry", *STRICT["cursor"])}
+    assert cursor_item(least) == item | {"revision": 1, "definitionRevision": 1}
+    assert cursor_from(OWNER, ID, cursor_item(least)) == least
+    plain = SeriesDefinition(owner=OWNER, repeat="{}", definition=a_definition())
+    stored = definition_item(ID, plain)
+    assert set(stored) == {"list", "entry", "createdAt", *STRICT["definition"]}
+    del stored["createdAt"]
+    assert definition_from(OWNER, stored) == plain
+
+
+def test_a_backfill_is_stored_in_the_order_of_its_fields() -> None:
+    """As each version has written it: who repeats a transaction of another version finds the same text."""
+    filling = evolve(BEGUN, backfill=Backfill(since=1, until=NOW, at=2, current="a", left=3))
+    assert cursor_item(filling)["backfill"] == (
+        f'{{"since":1,"until":{NOW},"at":2,"current":"a","left":3,"given_up":false}}'
+    )
+
+
+def test_the_golden_name_and_place(store: Store) -> None:
     """A name, a place in the list of the owner, and a current occurrence on file, as they were stored once."""
-    port = adapter(dynamodb)
+    port = adapter(store)
     for kind in ("name", "entry", "current"):
-        dynamodb.put_item(TableName=port.registry_table, Item=golden(kind))
+        plant(port, golden(kind))
     assert port.named(OWNER, DEFINITION.name) == ID
     assert port.listed(OWNER, "g", None, 5).entries == (SeriesEntry(group="g", series=ID),)
     assert port.filed(FIRST.id) == Filed(schedule_id=FIRST.id, owner=OWNER, series=ID)

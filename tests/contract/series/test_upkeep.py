@@ -1,28 +1,28 @@
 """The lists by which series go on without an event: what is filed again, and the directories."""
 
-from typing import Any
-
 import pytest
 from attrs import define, evolve
 
-from delayer.aws.dynamodb.items.attributes import entry_key
-from delayer.aws.series.directories import directory_writes
-from delayer.aws.series.series_table import DynamoSeries, current_list, filed_values
-from delayer.aws.series.upkeep import DynamoSeriesUpkeep
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.schedule.bucket import Bucket
 from delayer.core.schedule.instants import MINUTE
 from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
 from delayer.core.series.upkeep.rounds import PARTS, Directory
-from delayer.fakes import MemoryLedger, MemoryScheduleTable, MemorySeries, MemorySeriesUpkeep
-from delayer.ports.series import Filed, SeriesTable, SeriesTransaction
+from delayer.ports.series import Filed, SeriesTransaction
 from delayer.ports.series_upkeep import SeriesKey, SeriesUpkeep
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.series.directories import directory_writes
+from delayer.repositories.series.series_table import StoredSeries, current_list, filed_values
+from delayer.repositories.series.upkeep import StoredSeriesUpkeep
+from delayer.store.items import entry_key
+from delayer.store.store import Store
+from delayer.store.writes import Put
 from tests.clients import ERRORS, Failing
 from tests.contract.series.test_series_table import adapter as series_adapter
 from tests.samples import NOW, OWNER, a_definition, a_schedule
 
-ADAPTER = DynamoSeriesUpkeep
+ADAPTER = StoredSeriesUpkeep
 FIRST, SECOND = a_schedule(), a_schedule(NOW + MINUTE)
 HERE = address_of(FIRST.id).bucket
 LATER = evolve(HERE, minute=HERE.minute + 15)
@@ -34,7 +34,7 @@ FILED = Filed(schedule_id=FIRST.id, owner=OWNER, series="0a")
 class Stand:
     """Both ports."""
 
-    series: SeriesTable
+    series: StoredSeries
     upkeep: SeriesUpkeep
 
     def create(self, series: str, repeat: str = LISBON, state: SeriesState = SeriesState.ACTIVE) -> SeriesTransaction:
@@ -64,12 +64,9 @@ class Stand:
 
 
 @pytest.fixture
-def stand(dynamodb_or_fake: Any) -> Stand:
-    if dynamodb_or_fake is None:
-        series = MemorySeries(schedules=MemoryScheduleTable(), ledger=MemoryLedger())
-        return Stand(series, MemorySeriesUpkeep(series=series))
-    table = series_adapter(dynamodb_or_fake)
-    return Stand(table, DynamoSeriesUpkeep(dynamodb=dynamodb_or_fake, table=table.registry_table))
+def stand(store: Store) -> Stand:
+    table = series_adapter(store)
+    return Stand(table, StoredSeriesUpkeep(store=store, table=table.registry_table))
 
 
 def test_what_is_filed_again_is_found_in_both_minutes(stand: Stand) -> None:
@@ -103,15 +100,13 @@ def test_a_page_goes_on_where_the_last_one_ended_in_a_minute_of_others(stand: St
 
 
 UNREAD = address_of(SECOND.id).sort_key(SECOND.id)
+OF_A_LATER_VERSION = {"v": 2, "more": "of a later version"}
 
 
 def put_unread(stand: Stand, entry: str = UNREAD, bucket: Bucket = HERE) -> None:
     """As a later version would file it."""
-    if isinstance(stand.series, MemorySeries):
-        stand.series.unread.add((bucket, entry))
-    elif isinstance(stand.series, DynamoSeries):
-        item: Any = {**entry_key(current_list(bucket), entry), "v": {"N": "2"}, "more": {"S": "of a later version"}}
-        stand.series.dynamodb.put_item(TableName=stand.series.registry_table, Item=item)
+    key = entry_key(current_list(bucket), entry)
+    stand.series.store.write(Put(stand.series.registry_table, key, OF_A_LATER_VERSION))
 
 
 def test_what_cannot_be_read_is_kept_apart_and_holds_up_no_other(stand: Stand) -> None:
@@ -130,10 +125,8 @@ def test_what_cannot_be_read_is_carried_on_as_it_is(stand: Stand) -> None:
     assert (stand.series.page(HERE).unread, stand.series.page(LATER).unread) == ((), (UNREAD,))
     stand.upkeep.carry(UNREAD, HERE, evolve(LATER, shard=9))
     assert stand.series.page(evolve(LATER, shard=9)).unread == (), "it is not there any more"
-    if isinstance(stand.series, DynamoSeries):
-        key = entry_key(current_list(LATER), UNREAD)
-        item = stand.series.dynamodb.get_item(TableName=stand.series.registry_table, Key=key)["Item"]
-        assert (item["v"], item["more"]) == ({"N": "2"}, {"S": "of a later version"})
+    key = entry_key(current_list(LATER), UNREAD)
+    assert stand.series.store.get(stand.series.registry_table, key) == {**key, **OF_A_LATER_VERSION}
 
 
 def test_at_its_own_address_it_stays_since_events_look_it_up(stand: Stand) -> None:
@@ -143,14 +136,13 @@ def test_at_its_own_address_it_stays_since_events_look_it_up(stand: Stand) -> No
     assert (stand.series.page(home).unread, stand.series.page(LATER).unread) == ((UNREAD,), (UNREAD,))
 
 
-def test_what_is_no_id_cannot_be_read(dynamodb: Any) -> None:
-    table = series_adapter(dynamodb)
-    item: Any = {**entry_key(current_list(HERE), "0#x"), **filed_values(OWNER, "0a")}
-    dynamodb.put_item(TableName=table.registry_table, Item=item)
+def test_what_is_no_id_cannot_be_read(store: Store) -> None:
+    table = series_adapter(store)
+    store.write(Put(table.registry_table, entry_key(current_list(HERE), "0#x"), filed_values(OWNER, "0a")))
     page = table.page(HERE, at_most=1)
     assert page.unread == ("0#x",)
     assert table.page(HERE, page.more or "0#x", at_most=1).unread == ()
-    DynamoSeriesUpkeep(dynamodb=dynamodb, table=table.registry_table).carry("0#x", HERE, LATER)
+    StoredSeriesUpkeep(store=store, table=table.registry_table).carry("0#x", HERE, LATER)
     assert (table.page(HERE).unread, table.page(LATER).unread) == ((), ("0#x",))
 
 
@@ -208,7 +200,7 @@ def test_a_directory_has_pages(stand: Stand) -> None:
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_an_outage_is_unavailable(error: Exception) -> None:
-    upkeep = DynamoSeriesUpkeep(dynamodb=Failing(error), table="registry")
+    upkeep = StoredSeriesUpkeep(store=DynamoStore(Failing(error)), table="registry")
     for call in (
         lambda: upkeep.look_again(FILED, Bucket(minute=1, shard=0)),
         lambda: upkeep.forget(FILED, Bucket(minute=1, shard=0)),

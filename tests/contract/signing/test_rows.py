@@ -5,16 +5,26 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.signing.rows import DynamoSigningRows, keys_from, keys_item, rotation_from, rotation_item
+from delayer.aws.store.attributes import from_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.schedule.instants import DAY
 from delayer.core.schedule.schedule import MAX_OWNER
 from delayer.core.signing import keys as of_stack
 from delayer.core.signing import rotation as of_owner
 from delayer.core.signing.keys import SigningKeys
 from delayer.core.signing.rotation import Rotation
-from delayer.fakes import MemorySigningRows
 from delayer.ports.signing import SigningRows
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.signing_rows import (
+    StoredSigningRows,
+    keys_from,
+    keys_item,
+    rotation_from,
+    rotation_item,
+)
+from delayer.store.items import Item, row_key
+from delayer.store.store import Store
+from delayer.store.writes import Put
 from tests.cfn import ROOT
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
@@ -25,16 +35,12 @@ SECOND = of_stack.rotated(FIRST, bytes(range(224, 256)), NOW)
 ONCE = of_owner.rotated(Rotation(), NOW)
 OWNERS = ["arn:aws:iam::123456789012:user/é \U0001f600", "https://issuer.example/ sub#ject", "x" * MAX_OWNER]
 
-ADAPTER = DynamoSigningRows
-
-
-def adapter(dynamodb: Any) -> DynamoSigningRows:
-    return DynamoSigningRows(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
+ADAPTER = StoredSigningRows
 
 
 @pytest.fixture
-def rows(dynamodb_or_fake: Any) -> SigningRows:
-    return MemorySigningRows() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+def rows(store: Store) -> StoredSigningRows:
+    return StoredSigningRows(store=store, table=create_table(store, "name"))
 
 
 def test_a_new_stack_has_none(rows: SigningRows) -> None:
@@ -80,7 +86,7 @@ def test_a_repeat_finds_its_own(rows: SigningRows) -> None:
 
 def test_reads_are_strongly_consistent(dynamodb: Any) -> None:
     client = Wrapped(dynamodb)
-    rows = DynamoSigningRows(dynamodb=client, table=create_table(dynamodb, "name"))
+    rows = StoredSigningRows(store=DynamoStore(client), table=create_table(dynamodb, "name"))
     rows.signing_keys()
     rows.rotation("a")
     assert [arguments["ConsistentRead"] for name, arguments in client.calls if name == "get_item"] == [True, True]
@@ -88,7 +94,7 @@ def test_reads_are_strongly_consistent(dynamodb: Any) -> None:
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_what_failed_is_unavailable(error: str) -> None:
-    rows = DynamoSigningRows(dynamodb=Failing(ERRORS[error]), table="t")
+    rows = StoredSigningRows(store=DynamoStore(Failing(ERRORS[error])), table="t")
     for call in (
         rows.signing_keys,
         lambda: rows.rotation("a"),
@@ -99,22 +105,20 @@ def test_what_failed_is_unavailable(error: str) -> None:
             call()
 
 
-@pytest.mark.parametrize("more", [{}, {"v": {"N": "2"}}, {"v": {"N": "1"}, "newest": {"N": "7"}}], ids=str)
-def test_a_row_that_cannot_be_read_is_not_taken_for_none(dynamodb: Any, more: dict[str, Any]) -> None:
+@pytest.mark.parametrize("more", [{}, {"v": 2}, {"v": 1, "newest": 7}], ids=str)
+def test_a_row_that_cannot_be_read_is_not_taken_for_none(store: Store, rows: StoredSigningRows, more: Item) -> None:
     """Else an old secret would sign again."""
-    rows = adapter(dynamodb)
     for name in ("signing-key", "signing#a"):
-        dynamodb.put_item(TableName=rows.table, Item={"name": {"S": name}, **more})
+        store.write(Put(rows.table, row_key(name), more))
     with pytest.raises(Unavailable, match="signing keys that cannot be read"):
         rows.signing_keys()
     with pytest.raises(Unavailable, match="a rotation that cannot be read"):
         rows.rotation("a")
 
 
-def golden(kind: str) -> dict[str, Any]:
+def golden(kind: str) -> Item:
     """As this version writes it. A later one has to read it."""
-    item: dict[str, Any] = json.loads((ROOT / f"tests/golden/v1/signing-{kind}.json").read_text())
-    return item
+    return from_attributes(json.loads((ROOT / f"tests/golden/v1/signing-{kind}.json").read_text()))
 
 
 def test_the_golden_keys() -> None:
@@ -125,7 +129,7 @@ def test_the_golden_keys() -> None:
 def test_keys_of_a_later_version_sign_nothing() -> None:
     """They are read by the code that has written them."""
     with pytest.raises(Unavailable, match="signing keys that cannot be read"):
-        keys_from(golden("key") | {"v": {"N": "2"}})
+        keys_from(golden("key") | {"v": 2})
 
 
 def test_the_golden_rotation() -> None:

@@ -8,11 +8,12 @@ from typing import Any, Final
 import boto3
 from attrs import evolve
 
-from delayer.aws.deployment.actions import DynamoActions
 from delayer.aws.deployment.custom_resource import settle
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.registration import Registration
 from delayer.fakes import MemoryObserver
+from delayer.repositories.control.actions import StoredActions
 from delayer.use_cases.actions.register import Register
 from tests.cfn import ROOT
 from tests.contract.conftest import create_table
@@ -40,7 +41,7 @@ def test_an_action_whose_stack_is_gone_is_taken_out() -> None:
 
 
 def take_out(dynamodb: Any) -> None:
-    actions = DynamoActions(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
+    actions = StoredActions(store=DynamoStore(dynamodb), table=create_table(dynamodb, "name"))
     actions.write("report-make", (REPORT,), ())
     actions.write("slack-post", (OTHER,), ())
 

@@ -13,19 +13,15 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-import boto3
 from attrs import define, evolve, field
-from moto import mock_aws
 
-from delayer.aws.dynamodb.journal import DynamoJournal
 from delayer.core.schedule.instants import Millis
-from delayer.fakes import InOrder, Tokens
+from delayer.fakes import Tokens
 from delayer.targets.http_request import HttpTarget
 from delayer_client.testing.functions import HandlerObserver, loaded
 from tests.unit.targets.server import Handler, Server, status
 from tests.world import World
 
-JOURNAL = "delayer-JournalTable"
 SHARDS = 8  # the parameter Shards of the template
 LEAD: Millis = 500  # the parameter HandoverLead
 ANSWER_TAKES: Millis = 38
@@ -44,7 +40,7 @@ class CountedTokens(Tokens):
 
 @define(kw_only=True, slots=False)
 class JourneyStack(World):
-    """A world with the journal in DynamoDB, as moto plays it, whose executor makes its requests over a socket."""
+    """A world whose executor makes its requests over a socket."""
 
     target_server: Server = field(kw_only=True)
 
@@ -55,8 +51,6 @@ class JourneyStack(World):
         self.settings = evolve(
             self.settings, lead=LEAD, event_source="urn:delayer:123456789012:eu-west-1:delayer", has_canary=False
         )
-        dynamodb = boto3.client("dynamodb", region_name="eu-west-1")
-        self.journal = DynamoJournal(dynamodb=dynamodb, table=JOURNAL, parallel=InOrder())  # type: ignore[assignment]
 
     def some_bytes(self, number: int) -> bytes:
         return hashlib.sha256(b"randomness %d" % number).digest()[:number]
@@ -89,12 +83,9 @@ def journey_stack() -> Iterator[JourneyStack]:
     connect = socket.create_connection
     try:
         with (
-            mock_aws(),
             patch("delayer.targets.http_request.tls_context", NoTls),
             patch("socket.create_connection", lambda _, timeout: connect(("127.0.0.1", server.server_port), timeout)),
-            patch.dict("os.environ", {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}),
         ):
-            make_journal()
             stack = JourneyStack(shards=SHARDS, target_server=server)
             server.reply = answer_after(stack)
             yield stack
@@ -111,13 +102,3 @@ def answer_after(stack: JourneyStack) -> Callable[[Handler], None]:
         status(200)(handler)
 
     return reply
-
-
-def make_journal() -> None:
-    """The table, with the keys that the template gives it."""
-    boto3.client("dynamodb", region_name="eu-west-1").create_table(
-        TableName=JOURNAL,
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("list", "entry")],
-        KeySchema=[{"AttributeName": "list", "KeyType": "HASH"}, {"AttributeName": "entry", "KeyType": "RANGE"}],
-    )

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from delayer.aws.deployment.actions import DynamoActions
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.schedule.instants import SECOND, format_instant
+from delayer.repositories.control.actions import StoredActions
 from local.deployment.deploy import CODE_BUCKET
 from local.deployment.package import package
 from local.project import PROJECT
@@ -149,7 +150,8 @@ def test_a_type_of_another_stack_cannot_be_taken(client: Client, others: OtherSt
     assert others.create("second") == "ROLLBACK_COMPLETE"
     assert "the type 'note-write' belongs to the stack first" in others.reasons("second")
     assert accepted(client, 3600 * SECOND)
-    registered = DynamoActions(dynamodb=client.stack.client("dynamodb"), table=client.stack.outputs["ControlTable"])
+    store = DynamoStore(client.stack.client("dynamodb"))
+    registered = StoredActions(store=store, table=client.stack.outputs["ControlTable"])
     assert [one.stack.split("/")[1] for one in registered.actions()["note-write"]] == ["first"]
     assert others.delete("first") == "DELETE_COMPLETE"
 

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.dynamodb.ledger import to_item as row_item
-from delayer.aws.dynamodb.schedule_table import to_item
+from delayer.aws.store.attributes import to_attributes
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended
 from delayer.core.schedule.bucket import Address
 from delayer.core.schedule.instants import HOUR, MINUTE, Millis, format_instant, minute_of
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import mint
+from delayer.repositories.ledger.ledger import to_item as row_item
+from delayer.repositories.schedules.schedule_table import to_item
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from operate.restore.tables import TABLES
@@ -93,8 +94,10 @@ def test_a_stack_goes_on_with_what_was_restored(restored: Client) -> None:
     row = ended(claimed(executed), State.EXECUTED, executed.point_in_time, "HTTP 200")
     sources = {
         "control": backed_up(client, "control", [id_keys(client), shards]),
-        "ledger": backed_up(client, "ledger", [row_item(row)]),
-        "schedules": backed_up(client, "schedules", [to_item(one) for one in (executed, doubtful, overdue, far)]),
+        "ledger": backed_up(client, "ledger", [to_attributes(row_item(row))]),
+        "schedules": backed_up(
+            client, "schedules", [to_attributes(to_item(one)) for one in (executed, doubtful, overdue, far)]
+        ),
     }
     done(command(client.stack, "operate.restore", "--pause", "--wait", "1"))
     assert client.call("GET", f"/schedules/{far.id}")[0] >= 429, "closed until the ledger is there"

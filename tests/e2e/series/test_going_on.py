@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.dynamodb import ledger
-from delayer.aws.dynamodb.control import DynamoControl
 from delayer.aws.events.lifecycle_stream import RESTORED
-from delayer.aws.series.series_table import DynamoSeries
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.bucket import Address
 from delayer.core.schedule.definition import Definition
@@ -19,6 +17,10 @@ from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instan
 from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind, mint
 from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
 from delayer.ports.series import SeriesTransaction
+from delayer.repositories.control.control import StoredControl
+from delayer.repositories.ledger import ledger
+from delayer.repositories.series.series_table import StoredSeries
+from delayer.store.writes import Put
 from tests.e2e.client import PATIENCE, Client, now
 from tests.samples import a_claim
 
@@ -30,10 +32,14 @@ def action(client: Client, path: str) -> dict[str, Any]:
     return {"type": "http-request", "url": client.receiver.url + path}
 
 
-def table_of(client: Client) -> DynamoSeries:
+def store_of(client: Client) -> DynamoStore:
+    return DynamoStore(client.stack.client("dynamodb"))
+
+
+def table_of(client: Client) -> StoredSeries:
     outputs = client.stack.outputs
-    return DynamoSeries(
-        dynamodb=client.stack.client("dynamodb"),
+    return StoredSeries(
+        store=store_of(client),
         schedules_table=outputs["SchedulesTable"],
         relaxed_table=outputs["RelaxedTable"],
         ledger_table=outputs["LedgerTable"],
@@ -43,7 +49,7 @@ def table_of(client: Client) -> DynamoSeries:
 
 def an_old_series(client: Client, path: str, at: Millis) -> Cursor:
     """One that was put minutes ago, by the rows that its creation writes."""
-    control = DynamoControl(dynamodb=client.stack.client("dynamodb"), table=client.stack.outputs["ControlTable"])
+    control = StoredControl(store=store_of(client), table=client.stack.outputs["ControlTable"])
     key = control.id_keys().at(now())
     assert key
     current = mint(
@@ -72,8 +78,8 @@ def an_old_series(client: Client, path: str, at: Millis) -> Cursor:
 def claim_in_silence(client: Client, schedule_id: str) -> None:
     """Its ledger row says that it was claimed, and no event does: that of a copied row is not published."""
     row = evolve(a_claim(now=now()), schedule_id=schedule_id, owner=OWNER, state=State.CLAIMED)
-    item = {**ledger.to_item(row), RESTORED: {"N": "1"}}
-    client.stack.client("dynamodb").put_item(TableName=client.stack.outputs["LedgerTable"], Item=item)
+    item = {**ledger.to_item(row), RESTORED: 1}
+    store_of(client).write(Put(client.stack.outputs["LedgerTable"], {"scheduleId": row.schedule_id}, item))
 
 
 def numbered(client: Client, cursor: Cursor, number: int, seconds: float = PATIENCE) -> Cursor:

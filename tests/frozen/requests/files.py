@@ -1,5 +1,6 @@
 """The requests of all adapters, by the file that they are in."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -22,8 +23,9 @@ REQUESTS: Final = FOLDER / "requests"
 
 
 def file_of(subject: Subject) -> Path:
-    """It is named like the adapter's module: `requests/dynamodb/ledger.json`."""
-    return REQUESTS.joinpath(*subject.adapter.__module__.split(".")[2:]).with_suffix(".json")
+    """It is named by the port: `requests/schedule-table.json`. Whoever asks for the same has the same file."""
+    words = re.findall("[A-Z][a-z]*", port_of(subject))
+    return REQUESTS / f"{'-'.join(words).lower()}.json"
 
 
 def port_of(subject: Subject) -> str:

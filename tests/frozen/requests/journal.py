@@ -2,8 +2,7 @@
 
 from attrs import evolve
 
-from delayer.aws.dynamodb.journal import DynamoJournal
-from delayer.aws.dynamodb.live_count import DynamoLiveCount
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.history import cloud_events
 from delayer.core.history.events import Event, Original
 from delayer.core.ledger.lifecycle import EventType, State
@@ -12,6 +11,8 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.occurrence import Occurrence
 from delayer.fakes import InOrder
 from delayer.ports.journal import JournalEntry
+from delayer.repositories.journal.journal import StoredJournal
+from delayer.repositories.journal.live_count import StoredLiveCount
 from tests.frozen.recorded import Case, Subject, cancelled
 from tests.samples import NOW, OWNER, a_schedule, an_id
 
@@ -34,8 +35,8 @@ def began(schedule: Schedule) -> Event:
 
 
 JOURNAL = Subject(
-    adapter=DynamoJournal,
-    made=lambda client: DynamoJournal(dynamodb=client, table="journal", parallel=InOrder()),
+    adapter=StoredJournal,
+    made=lambda client: StoredJournal(store=DynamoStore(client), table="journal", parallel=InOrder()),
     cases={
         "write": lambda journal: journal.write([entry(CLAIMED), entry(CLAIMED)], 90 * DAY),
         "write: a beginning": lambda journal: journal.write([entry(began(SMALL))], 90 * DAY),
@@ -56,8 +57,8 @@ JOURNAL = Subject(
 
 NOT_COUNTED = cancelled("ConditionalCheckFailed", "None")
 LIVE_COUNT = Subject(
-    adapter=DynamoLiveCount,
-    made=lambda client: DynamoLiveCount(dynamodb=client, table="journal"),
+    adapter=StoredLiveCount,
+    made=lambda client: StoredLiveCount(store=DynamoStore(client), table="journal"),
     cases={
         "started": lambda count: count.started(OWNER, SMALL.id, NOW + HOUR),
         "started: again after a transaction of somebody else": Case(

@@ -7,12 +7,7 @@ from attrs import evolve
 
 from delayer.aws.connections.sealing import AesGcm
 from delayer.aws.connections.secrets import SecretsManager
-from delayer.aws.connections.table import DynamoConnections
-from delayer.aws.connections.tokens import DynamoTokens
-from delayer.aws.deployment.actions import DynamoActions
-from delayer.aws.owners.owner_claim import DynamoOwnerClaim
-from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
-from delayer.aws.signing.rows import DynamoSigningRows
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.actions import action_type
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.registration import Registration
@@ -26,13 +21,19 @@ from delayer.core.signing import rotation as of_owner
 from delayer.core.signing.keys import SigningKeys
 from delayer.core.signing.rotation import Rotation
 from delayer.ports.owner_policies import DEFAULT
+from delayer.repositories.connections.connections import StoredConnections
+from delayer.repositories.connections.tokens import StoredTokens
+from delayer.repositories.control.actions import StoredActions
+from delayer.repositories.control.owner_claim import StoredOwnerClaim
+from delayer.repositories.control.owner_policies import StoredOwnerPolicies
+from delayer.repositories.control.signing_rows import StoredSigningRows
 from tests.frozen.recorded import Case, Subject, cancelled, refused
 from tests.samples import KEY, NOW, OWNER, an_id
 
 CLAIM = OwnerClaim(claim="sub", issuer="https://issuer.example/", before="client_id", issuer_before="", changed_at=NOW)
 OWNER_CLAIM = Subject(
-    adapter=DynamoOwnerClaim,
-    made=lambda client: DynamoOwnerClaim(dynamodb=client, table="control"),
+    adapter=StoredOwnerClaim,
+    made=lambda client: StoredOwnerClaim(store=DynamoStore(client), table="control"),
     cases={
         "owner_claim": lambda claims: claims.owner_claim(),
         "write_owner_claim": lambda claims: claims.write_owner_claim(CLAIM),
@@ -42,8 +43,8 @@ OWNER_CLAIM = Subject(
 RULES: dict[str, Any] = {"actions": ("http-request",), "hosts": ("*.example.com",), "series": None, "payloadBytes": 0}
 POLICY = StoredOwnerPolicy(policy=OwnerPolicy(rules=RULES), revision=7, changed_at=NOW, by="alice")
 OWNER_POLICIES = Subject(
-    adapter=DynamoOwnerPolicies,
-    made=lambda client: DynamoOwnerPolicies(dynamodb=client, table="control"),
+    adapter=StoredOwnerPolicies,
+    made=lambda client: StoredOwnerPolicies(store=DynamoStore(client), table="control"),
     cases={
         "owner_policy": lambda policies: policies.owner_policy(OWNER),
         "owner_policy: the default": lambda policies: policies.owner_policy(DEFAULT),
@@ -60,8 +61,8 @@ SECOND_KEYS = of_stack.rotated(FIRST_KEYS, bytes(range(224, 256)), NOW)
 ONCE = of_owner.rotated(Rotation(), NOW)
 TWICE = of_owner.rotated(ONCE, NOW + HOUR)
 SIGNING = Subject(
-    adapter=DynamoSigningRows,
-    made=lambda client: DynamoSigningRows(dynamodb=client, table="control"),
+    adapter=StoredSigningRows,
+    made=lambda client: StoredSigningRows(store=DynamoStore(client), table="control"),
     cases={
         "signing_keys": lambda rows: rows.signing_keys(),
         "write_signing_keys: the first": lambda rows: rows.write_signing_keys(FIRST_KEYS, SigningKeys()),
@@ -97,8 +98,8 @@ STORED = json.dumps(
 ONE_TYPE = {"Item": {"name": {"S": "actions"}, "types": {"M": {"slack-post": {"S": STORED}}}}}
 EMPTY = {"Item": {"name": {"S": "actions"}, "types": {"M": {}}}}
 ACTIONS = Subject(
-    adapter=DynamoActions,
-    made=lambda client: DynamoActions(dynamodb=client, table="control"),
+    adapter=StoredActions,
+    made=lambda client: StoredActions(store=DynamoStore(client), table="control"),
     cases={
         "actions": lambda actions: actions.actions(),
         "write: the row is made": lambda actions: actions.write("slack-post", (SLACK,), ()),
@@ -125,8 +126,8 @@ CLOSED = closed(CRM)
 NO_COUNT = cancelled(*["None"] * 11, "ConditionalCheckFailed")
 CONFLICT = refused("TransactionConflictException")
 CONNECTIONS = Subject(
-    adapter=DynamoConnections,
-    made=lambda client: DynamoConnections(dynamodb=client, table="registry"),
+    adapter=StoredConnections,
+    made=lambda client: StoredConnections(store=DynamoStore(client), table="registry"),
     cases={
         "read": lambda connections: connections.read(OWNER, "crm"),
         "listed": lambda connections: connections.listed(OWNER, "", 50),
@@ -167,8 +168,8 @@ TOKEN = TokenRow(
 )
 FAILED = evolve(TOKEN, sealed="", fresh_until=0, expires_at=0, failure="HTTP 401", revision=2)
 TOKENS = Subject(
-    adapter=DynamoTokens,
-    made=lambda client: DynamoTokens(dynamodb=client, table="registry"),
+    adapter=StoredTokens,
+    made=lambda client: StoredTokens(store=DynamoStore(client), table="registry"),
     cases={
         "read": lambda tokens: tokens.read(OWNER, "crm"),
         "write: a first one": lambda tokens: tokens.write(TOKEN, None),

@@ -2,12 +2,8 @@
 
 from attrs import evolve
 
-from delayer.aws.dynamodb.jobs import DynamoJobs
-from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
-from delayer.aws.dynamodb.registry import DynamoRegistry, request_item
-from delayer.aws.flow.blocks import DynamoBlocks, to_item
-from delayer.aws.flow.lines import DynamoLines
-from delayer.aws.flow.seats import DynamoSeats
+from delayer.aws.store.attributes import to_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.flow.block import opened, probing, suspended
 from delayer.core.flow.party import Party
 from delayer.core.jobs.job import JobRow
@@ -18,6 +14,12 @@ from delayer.core.limits.seats import Hold, Taking
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.core.schedule.schedule_id import Kind, key_of
 from delayer.ports.registry import NameRow, RequestRow, ScheduleTransaction
+from delayer.repositories.flow.blocks import StoredBlocks, to_item
+from delayer.repositories.flow.lines import StoredLines
+from delayer.repositories.flow.seats import StoredSeats
+from delayer.repositories.registry.jobs import StoredJobs
+from delayer.repositories.registry.rate_limit import StoredRateLimit
+from delayer.repositories.registry.registry import StoredRegistry, request_item
 from tests.frozen.recorded import Case, Subject, cancelled
 from tests.samples import NOW, OWNER, a_claim, a_relaxed_schedule, a_schedule, an_id
 
@@ -37,12 +39,12 @@ ENDED_AGAIN = LedgerChange(row=evolve(REPLACED.row, revision=2), over=REPLACED.r
 DECIDED = LedgerChange(row=a_claim(schedule_id=UNDECIDED.id, state=State.REPLACED, decided_as=GROUPED.id))
 CREATED = ScheduleTransaction(put=GROUPED, put_name=NEW_NAME, put_request=REQUEST, connection="crm")
 IN_PLACE = ScheduleTransaction(put=NEW, put_name=NEW_NAME, over_name=OLD_NAME, delete=key_of(OLD.id), end=REPLACED)
-DONE_ALREADY = cancelled("None", "ConditionalCheckFailed", item=request_item(REQUEST))
+DONE_ALREADY = cancelled("None", "ConditionalCheckFailed", item=to_attributes(request_item(REQUEST)))
 
 REGISTRY = Subject(
-    adapter=DynamoRegistry,
-    made=lambda client: DynamoRegistry(
-        dynamodb=client,
+    adapter=StoredRegistry,
+    made=lambda client: StoredRegistry(
+        store=DynamoStore(client),
         schedules_table="schedules",
         relaxed_table="relaxed",
         waiting_table="waiting",
@@ -88,8 +90,8 @@ JOB = JobRow(owner=OWNER, job_id="job 1", group="g", created_at=NOW)
 GONE_ON = evolve(JOB, revision=2, calls=3, after=an_id(), cancelled=5, handed_over=2, ended=1, by="operator")
 
 JOBS = Subject(
-    adapter=DynamoJobs,
-    made=lambda client: DynamoJobs(dynamodb=client, table="registry"),
+    adapter=StoredJobs,
+    made=lambda client: StoredJobs(store=DynamoStore(client), table="registry"),
     cases={
         "read": lambda jobs: jobs.read(OWNER, "job 1"),
         "latest": lambda jobs: jobs.latest(OWNER, "g"),
@@ -103,21 +105,21 @@ JOBS = Subject(
 )
 
 RATE_LIMIT = Subject(
-    adapter=DynamoRateLimit,
-    made=lambda client: DynamoRateLimit(dynamodb=client, table="registry"),
+    adapter=StoredRateLimit,
+    made=lambda client: StoredRateLimit(store=DynamoStore(client), table="registry"),
     cases={"spend": lambda limit: limit.spend(OWNER, "2026-11-21T09:00", 10, NOW + HOUR)},
 )
 
 PARTY = Party(owner=OWNER, target="http-request target.example")
 OPENED = opened(PARTY, NOW, "HTTP 503")
 SUSPENDED = suspended(Party(owner=OWNER, target=""), NOW, "it floods", "operator")
-A_ROW = to_item(OPENED)
+A_ROW = to_attributes(to_item(OPENED))
 BROKEN = {name: value for name, value in A_ROW.items() if name != "kind"}
 OF_NO_REVISION = {name: A_ROW[name] for name in ("list", "entry")}
 
 BLOCKS = Subject(
-    adapter=DynamoBlocks,
-    made=lambda client: DynamoBlocks(dynamodb=client, table="registry"),
+    adapter=StoredBlocks,
+    made=lambda client: StoredBlocks(store=DynamoStore(client), table="registry"),
     cases={
         "rows: the latest": lambda blocks: blocks.rows(latest=True),
         "rows: two pages, perhaps older": Case(
@@ -139,8 +141,8 @@ BLOCKS = Subject(
 
 MICROS_NOW = NOW * 1_000
 LINES = Subject(
-    adapter=DynamoLines,
-    made=lambda client: DynamoLines(dynamodb=client, table="registry"),
+    adapter=StoredLines,
+    made=lambda client: StoredLines(store=DynamoStore(client), table="registry"),
     cases={
         "begin_line": lambda lines: lines.begin_line("limit#1", MICROS_NOW, MICROS_NOW + 500, NOW + DAY),
         "extend_line": lambda lines: lines.extend_line("limit#1", MICROS_NOW, 500, 20_000, NOW + DAY),
@@ -155,8 +157,8 @@ LINES = Subject(
 MINE = Hold(id="h1", number=4, until=NOW + MINUTE)
 OVER = (Hold(id="h2", number=1, until=NOW - SECOND), Hold(id="h3", number=2, until=NOW - MINUTE))
 SEATS = Subject(
-    adapter=DynamoSeats,
-    made=lambda client: DynamoSeats(dynamodb=client, table="registry"),
+    adapter=StoredSeats,
+    made=lambda client: StoredSeats(store=DynamoStore(client), table="registry"),
     cases={
         "take_seats": lambda seats: seats.take_seats("limit#2", Taking(hold=MINE, gone=(), most=10)),
         "take_seats: for some that are over": lambda seats: seats.take_seats(

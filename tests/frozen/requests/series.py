@@ -2,9 +2,8 @@
 
 from attrs import evolve
 
-from delayer.aws.series.progress import DynamoSeriesProgress
-from delayer.aws.series.series_table import DynamoSeries, filed_item
-from delayer.aws.series.upkeep import DynamoSeriesUpkeep
+from delayer.aws.store.attributes import to_attributes
+from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.connections.connection import SeriesUse
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
@@ -18,6 +17,9 @@ from delayer.core.series.upkeep.net import Place
 from delayer.core.series.upkeep.rounds import Directory, Round
 from delayer.ports.registry import RequestRow
 from delayer.ports.series import Filed, SeriesEntry, SeriesTransaction
+from delayer.repositories.series.progress import StoredSeriesProgress
+from delayer.repositories.series.series_table import StoredSeries, filed_key, filed_values
+from delayer.repositories.series.upkeep import StoredSeriesUpkeep
 from tests.frozen.recorded import Case, Subject, cancelled
 from tests.samples import NOW, OWNER, a_claim, a_definition, a_schedule, an_id
 
@@ -69,9 +71,9 @@ MORE = {
 }
 
 SERIES = Subject(
-    adapter=DynamoSeries,
-    made=lambda client: DynamoSeries(
-        dynamodb=client,
+    adapter=StoredSeries,
+    made=lambda client: StoredSeries(
+        store=DynamoStore(client),
         schedules_table="schedules",
         relaxed_table="relaxed",
         ledger_table="ledger",
@@ -164,8 +166,8 @@ SERIES = Subject(
 
 ROUND = Round(label="2026b", began=NOW, part=3, after=f"{OWNER}#{ID}", is_over=True)
 PROGRESS = Subject(
-    adapter=DynamoSeriesProgress,
-    made=lambda client: DynamoSeriesProgress(dynamodb=client, table="control"),
+    adapter=StoredSeriesProgress,
+    made=lambda client: StoredSeriesProgress(store=DynamoStore(client), table="control"),
     cases={
         "place": lambda progress: progress.place(),
         "reach": lambda progress: progress.reach(Place(minute=NOW // MINUTE, shard=3, after=FIRST.id)),
@@ -178,10 +180,10 @@ PROGRESS = Subject(
 
 FILED = Filed(schedule_id=FIRST.id, owner=OWNER, series=ID)
 HERE, THERE = address_of(FIRST.id).bucket, Bucket(minute=NOW // MINUTE + 5, shard=2)
-FOUND = {"Item": filed_item(FIRST.id, OWNER, ID)}
+FOUND = {"Item": to_attributes({**filed_key(FIRST.id), **filed_values(OWNER, ID)})}
 UPKEEP = Subject(
-    adapter=DynamoSeriesUpkeep,
-    made=lambda client: DynamoSeriesUpkeep(dynamodb=client, table="registry"),
+    adapter=StoredSeriesUpkeep,
+    made=lambda client: StoredSeriesUpkeep(store=DynamoStore(client), table="registry"),
     cases={
         "look_again": lambda upkeep: upkeep.look_again(FILED, THERE),
         "forget": lambda upkeep: upkeep.forget(FILED, THERE),

@@ -5,14 +5,8 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.aws.dynamodb.batches.ledger import DynamoLedgerInBatches
-from delayer.aws.dynamodb.control import DynamoControl
-from delayer.aws.dynamodb.items.requests import ITEMS, KEYS
-from delayer.aws.dynamodb.ledger import DynamoLedger
-from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable, to_item
-from delayer.aws.dynamodb.trials import DynamoTrials
-from delayer.aws.lanes.records import DynamoRecords
-from delayer.aws.lanes.waiting_table import DynamoWaitingTable
+from delayer.aws.store.attributes import to_attributes
+from delayer.aws.store.dynamo_store import ITEMS, KEYS, DynamoStore
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import Arrival, LedgerChange
 from delayer.core.recovery.trial import Trial
@@ -22,6 +16,13 @@ from delayer.core.schedule.schedule import Traits
 from delayer.core.schedule.schedule_id import FIRST_VERSION, IdKey, IdKeys, Kind, key_of
 from delayer.core.schedule.table_change import Heartbeat
 from delayer.fakes import InOrder
+from delayer.repositories.control.control import StoredControl
+from delayer.repositories.control.trials import StoredTrials
+from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
+from delayer.repositories.ledger.ledger import StoredLedger
+from delayer.repositories.schedules.records import StoredRecords
+from delayer.repositories.schedules.schedule_table import StoredScheduleTable, to_item
+from delayer.repositories.schedules.waiting_table import StoredWaitingTable
 from tests.frozen.recorded import Case, Subject, refused
 from tests.samples import KEY, NOW, a_claim, a_relaxed_schedule, a_schedule, an_id, many_schedules
 
@@ -29,7 +30,7 @@ PRECISE, RELAXED = a_schedule(), a_relaxed_schedule()
 WAITING = a_schedule(id=an_id(kind=Kind.UNDECIDED), when='{"policy":"next-full-hour"}')
 LANES = [PRECISE, RELAXED, WAITING]
 KEY_ITEM = {"bucket": {"S": key_of(PRECISE.id).bucket}, "due": {"S": key_of(PRECISE.id).due}}
-UNPROCESSED = {"UnprocessedItems": {"schedules": [{"PutRequest": {"Item": to_item(PRECISE)}}]}}
+UNPROCESSED = {"UnprocessedItems": {"schedules": [{"PutRequest": {"Item": to_attributes(to_item(PRECISE))}}]}}
 NOT_DELETED = {"UnprocessedItems": {"schedules": [{"DeleteRequest": {"Key": KEY_ITEM}}]}}
 NOT_READ = {"UnprocessedKeys": {"schedules": {"Keys": [KEY_ITEM]}}}
 FULL = a_schedule(
@@ -44,8 +45,8 @@ FULL = a_schedule(
 )
 
 SCHEDULES = Subject(
-    adapter=DynamoScheduleTable,
-    made=lambda client: DynamoScheduleTable(dynamodb=client, table="schedules"),
+    adapter=StoredScheduleTable,
+    made=lambda client: StoredScheduleTable(store=DynamoStore(client), table="schedules"),
     cases={
         "put": lambda table: table.put(PRECISE),
         "put: with all that a client may say": lambda table: table.put(FULL),
@@ -73,9 +74,9 @@ SCHEDULES = Subject(
 )
 
 RECORDS = Subject(
-    adapter=DynamoRecords,
-    made=lambda client: DynamoRecords(
-        dynamodb=client, schedules_table="schedules", relaxed_table="relaxed", waiting_table="waiting"
+    adapter=StoredRecords,
+    made=lambda client: StoredRecords(
+        store=DynamoStore(client), schedules_table="schedules", relaxed_table="relaxed", waiting_table="waiting"
     ),
     cases={
         "put: precise": lambda records: records.put(PRECISE),
@@ -91,8 +92,8 @@ RECORDS = Subject(
 )
 
 WAITING_TABLE = Subject(
-    adapter=DynamoWaitingTable,
-    made=lambda client: DynamoWaitingTable(dynamodb=client, table="waiting"),
+    adapter=StoredWaitingTable,
+    made=lambda client: StoredWaitingTable(store=DynamoStore(client), table="waiting"),
     cases={
         "page": lambda table: table.page(3, NOW, NOW + MINUTE),
         "page: the next": lambda table: table.page(3, NOW, NOW + MINUTE, after=key_of(WAITING.id).due, at_most=7),
@@ -132,8 +133,8 @@ LEDGER_CASES: dict[str, Case | Callable[[Any], object]] = {
 }
 
 LEDGER = Subject(
-    adapter=DynamoLedger,
-    made=lambda client: DynamoLedger(dynamodb=client, table="ledger", parallel=InOrder()),
+    adapter=StoredLedger,
+    made=lambda client: StoredLedger(store=DynamoStore(client), table="ledger", parallel=InOrder()),
     cases={**LEDGER_CASES, "write: two": lambda ledger: ledger.write([FIRST, OF_ANOTHER])},
 )
 
@@ -143,8 +144,8 @@ def answers(*codes: str) -> dict[str, object]:
 
 
 IN_BATCHES = Subject(
-    adapter=DynamoLedgerInBatches,
-    made=lambda client: DynamoLedgerInBatches(dynamodb=client, table="ledger", parallel=InOrder()),
+    adapter=StoredLedgerInBatches,
+    made=lambda client: StoredLedgerInBatches(store=DynamoStore(client), table="ledger", parallel=InOrder()),
     cases={
         **LEDGER_CASES,
         "read_each": lambda ledger: ledger.read_each([PRECISE.id, FULL.id, PRECISE.id]),
@@ -171,8 +172,8 @@ LATER_KEYS = IdKeys(keys=TWO_KEYS.keys[1:])
 BEATS = [Heartbeat(sent_at=NOW, lane="b"), Heartbeat(sent_at=NOW, lane="a")]
 
 CONTROL = Subject(
-    adapter=DynamoControl,
-    made=lambda client: DynamoControl(dynamodb=client, table="control"),
+    adapter=StoredControl,
+    made=lambda client: StoredControl(store=DynamoStore(client), table="control"),
     cases={
         "shards": lambda control: control.shards(),
         "raise_shards": Case(
@@ -195,8 +196,8 @@ CONTROL = Subject(
 )
 
 TRIALS = Subject(
-    adapter=DynamoTrials,
-    made=lambda client: DynamoTrials(dynamodb=client, table="control"),
+    adapter=StoredTrials,
+    made=lambda client: StoredTrials(store=DynamoStore(client), table="control"),
     cases={
         "unfinished": lambda trials: trials.unfinished("a1b2"),
         "begin": lambda trials: trials.begin("a1b2", Trial(began=NOW, proofs=2)),

@@ -7,10 +7,12 @@ from attrs import evolve, frozen
 
 from delayer.core.flow.block import Block
 from delayer.core.flow.gate import Probe, decide_gate
-from delayer.fakes import MemoryBlocks
+from delayer.repositories.flow.blocks import LIST, StoredBlocks, to_item
+from delayer.store.items import entry_key
+from delayer.store.writes import Put
 from tests.model.circuit.search import search
 from tests.model.circuit.state import Budget, World
-from tests.model.circuit.steps import REAL, Rules
+from tests.model.circuit.steps import REAL, Rules, only
 from tests.model.search import Found
 
 
@@ -28,23 +30,23 @@ class Guard:
         return search(self.possible, self.without)
 
 
-class Unconditional(MemoryBlocks):
+class Unconditional(StoredBlocks):
     """Whoever writes last is right."""
 
     def change(self, block: Block, over: Block | None = None) -> bool:
-        self.stored[block.key] = block
+        self.store.write(Put(self.table, entry_key(LIST, block.key), to_item(block)))
         return True
 
 
-class ByRevisionAlone(MemoryBlocks):
+class ByRevisionAlone(StoredBlocks):
     """A row that was removed and written anew looks like the old one."""
 
     def change(self, block: Block, over: Block | None = None) -> bool:
-        current = self.stored.get(block.key)
+        current = only(self)
         return super().change(block if current is None else evolve(block, since=current.since))
 
     def remove(self, block: Block) -> bool:
-        current = self.stored.get(block.key)
+        current = only(self)
         return super().remove(block if current is None else evolve(block, since=current.since))
 
 

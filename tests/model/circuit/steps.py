@@ -7,20 +7,23 @@ from attrs import frozen
 from delayer.core.flow.block import Block, opened, opened_again, probing
 from delayer.core.flow.comeback import coming_back, faster, slower
 from delayer.core.flow.gate import Probe, decide_gate
-from delayer.fakes import MemoryBlocks
+from delayer.repositories.flow.blocks import LIST, StoredBlocks, to_item
+from delayer.store.items import entry_key
 from tests.model.circuit.state import ENOUGH, NONCES, PARTY, STEP, Environment, World, later, plain, renumbered
+from tests.model.dict_store import DictStore
 from tests.model.state import evolve
 
 Step = tuple[str, World]
+TABLE = "registry"
 FROM_BEFORE = "opened once more by attempts that began before it was closed"
 
 
 @frozen(kw_only=True)
 class Rules:
-    """What the functions go by. The row is written by the fake, which the contract tests compare with the adapter."""
+    """What the functions go by. The row is written by the repository that they have, on a store in memory."""
 
     gate: Callable[..., object] = decide_gate
-    blocks: type[MemoryBlocks] = MemoryBlocks
+    blocks: type[StoredBlocks] = StoredBlocks
     waits_if_lost: bool = True  # whoever does not know whether it probes does not
     success_closes: bool = True  # or rather begins the comeback that does
     comes_back: bool = True  # at a pace; else the row is gone after the probe
@@ -172,21 +175,34 @@ def _answered(world: World, rules: Rules, one: Environment, again: Block | None)
         yield ": the row cannot be written", _over(world.spend("lost"), one)
 
 
+def _blocks(world: World, rules: Rules) -> StoredBlocks:
+    """With the row as it is now."""
+    store = DictStore()
+    if world.row:
+        store.hold(TABLE, entry_key(LIST, world.row.key), to_item(world.row))
+    return rules.blocks(store=store, table=TABLE)
+
+
+def only(blocks: StoredBlocks) -> Block | None:
+    """Their row, if there is one."""
+    return next(iter(blocks.rows(latest=True).blocks), None)
+
+
 def _write(world: World, rules: Rules, block: Block) -> tuple[World, bool]:
-    blocks = rules.blocks({block.key: world.row} if world.row else {})
+    blocks = _blocks(world, rules)
     is_written = blocks.change(block)
     if not world.has_failed:
         return evolve(world, broken="the row is written, though nothing has failed"), is_written
     if is_written and world.row and world.row.since != block.since:
         return evolve(world, broken="the row of another circuit is overwritten"), is_written
-    return evolve(world, row=blocks.stored.get(block.key)), is_written
+    return evolve(world, row=only(blocks)), is_written
 
 
 def _remove(world: World, rules: Rules, block: Block) -> tuple[World, bool]:
-    blocks = rules.blocks({block.key: world.row} if world.row else {})
+    blocks = _blocks(world, rules)
     is_gone = blocks.remove(block)
     if is_gone and world.row and world.row.since != block.since:
         return evolve(world, broken="the row of another circuit is removed"), is_gone
     if is_gone and world.row and not world.row.is_comeback:
         return evolve(world, broken="all that has waited comes back at once"), is_gone
-    return evolve(world, row=blocks.stored.get(block.key)), is_gone
+    return evolve(world, row=only(blocks)), is_gone

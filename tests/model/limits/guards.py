@@ -6,8 +6,10 @@ from attrs import evolve, frozen
 
 from delayer.core.limits.line import line_of
 from delayer.core.schedule.messages import Slot
-from delayer.fakes import MemoryLines
 from delayer.ports.lines import Booked, Elsewhere
+from delayer.repositories.flow.lines import LIST, StoredLines
+from delayer.store.items import entry_key
+from delayer.store.writes import Delete
 from tests.model.limits.search import search
 from tests.model.limits.state import NOW, PATIENT, TICK, Budget, World
 from tests.model.limits.steps import REAL, Rules
@@ -28,15 +30,15 @@ class Guard:
         return search(self.possible, self.without)
 
 
-class Unconditional(MemoryLines):
+class Unconditional(StoredLines):
     """Whoever knows of nobody begins the line anew."""
 
     def begin_line(self, line: str, first: int, end: int, expires_at: int) -> Booked | Elsewhere:
-        self.rows.pop(line, None)
+        self.store.write(Delete(self.table, entry_key(LIST, line)))
         return super().begin_line(line, first, end, expires_at)
 
 
-class WhereItWas(MemoryLines):
+class WhereItWas(StoredLines):
     """Whoever books behind the last one takes the last one to be the one that it knows."""
 
     def extend_line(self, line: str, known: int, by: int, slack: int, expires_at: int) -> Booked | Elsewhere:

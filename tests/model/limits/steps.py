@@ -8,20 +8,23 @@ from delayer.core.limits.line import MICROS, Want
 from delayer.core.limits.turn import TOLERANCE, held, is_in_time
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import Slot
-from delayer.fakes import MemoryLines
+from delayer.repositories.flow.lines import LIST, StoredLines
+from delayer.store.items import entry_key
 from delayer.use_cases.limits.booking import Booking
+from tests.model.dict_store import DictStore
 from tests.model.limits.state import EVERY, NOW, Copy, World, later
 from tests.model.state import evolve
 
 Step = tuple[str, World]
 BATCH = 2
+TABLE = "registry"
 
 
 @frozen(kw_only=True)
 class Rules:
-    """What the functions go by. The row is written by the fake, which the contract tests compare with the adapter."""
+    """What the functions go by. The row is written by the repository that they have, on a store in memory."""
 
-    lines: type[MemoryLines] = MemoryLines
+    lines: type[StoredLines] = StoredLines
     held: Callable[..., Sequence[Slot]] = held
     in_time: Callable[..., bool] = is_in_time
     latest: Callable[[Copy], Millis] = lambda copy: NOW + copy.left
@@ -62,11 +65,11 @@ def _holds(world: World, rules: Rules, copy: Copy) -> bool:
 
 
 def _books(world: World, rules: Rules, environment: int, batch: Sequence[Copy], label: str) -> Iterator[Step]:
-    lines = rules.lines(rows=dict(world.rows))
+    lines = _lines(world, rules)
     booking = Booking(lines=lines)
     booking.ends.update(world.known[environment])
     turns = booking.book(world.limit, [Want(earliest=NOW, latest=rules.latest(one)) for one in batch])
-    written = evolve(world, rows=tuple(sorted(lines.rows.items())))
+    written = evolve(world, rows=tuple(sorted(lines.line_ends().items())))
     with_turns = [
         evolve(one, slot=Slot(line=world.line, at=turn) if turn else None)
         for one, turn in zip(batch, turns, strict=True)
@@ -86,6 +89,14 @@ def _books(world: World, rules: Rules, environment: int, batch: Sequence[Copy], 
             lost = row.spend("lost")
             after = lost.having((*others, *with_turns)) if rules.goes_on_if_lost else lost
             yield f"{label}, and is not told: {what}", after
+
+
+def _lines(world: World, rules: Rules) -> StoredLines:
+    """With the rows as they are now."""
+    store = DictStore()
+    for line, end in world.rows:
+        store.hold(TABLE, entry_key(LIST, line), {"next": end})
+    return rules.lines(store=store, table=TABLE)
 
 
 def _without(copies: Sequence[Copy], batch: Sequence[Copy]) -> list[Copy]:

@@ -9,8 +9,11 @@ from delayer.core.flow.block import Block
 from delayer.core.flow.party import Party
 from delayer.core.limits.line import line_of
 from delayer.core.limits.seats import Hold, Row, Taking, is_usable
-from delayer.fakes import MemorySeats
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.lines import LIST
+from delayer.repositories.flow.seats import HOLD, StoredSeats, row_from
+from delayer.store.items import entry_key
+from delayer.store.writes import Change
 from delayer.use_cases.limits.seats import Held, Seats
 from tests.model.search import Found
 from tests.model.seats.search import search
@@ -32,24 +35,23 @@ class Guard:
         return search(self.possible, self.without)
 
 
-class WithoutEnd(MemorySeats):
+class WithoutEnd(StoredSeats):
     """Takes whether there is room or not."""
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:
         return super().take_seats(seats, evolve(taking, most=10**6))
 
 
-class OnTrust(MemorySeats):
+class OnTrust(StoredSeats):
     """Whoever gives back is believed to have it."""
 
     def return_seats(self, seats: str, holds: Sequence[Hold]) -> Row | None:
-        row = self.rows[seats]
-        left = tuple(one for one in row.holds if one not in holds)
-        self.rows[seats] = Row(taken=row.taken - sum(one.number for one in holds), holds=left)
+        number, names = sum(one.number for one in holds), tuple(HOLD + one.id for one in holds)
+        self.store.write(Change(self.table, entry_key(LIST, seats), add={"taken": -number}, remove=names))
         return None
 
 
-class Keeps(MemorySeats):
+class Keeps(StoredSeats):
     """Says nothing about who has them: what is over is never found."""
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:
@@ -81,7 +83,7 @@ class GoesOnIfLost(Seats):
         self.unknown.clear()
 
 
-class EarlyEnd(MemorySeats):
+class EarlyEnd(StoredSeats):
     """Takes away from others what is not over yet."""
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:
@@ -97,8 +99,8 @@ class WithoutLook(EarlyEnd):
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:
         ids = {one.id for one in taking.gone}
-        row = self.rows.get(seats)
-        there = tuple(one for one in row.holds if one.id in ids) if row else ()
+        item = self.store.get(self.table, entry_key(LIST, seats)) or {}
+        there = tuple(one for one in row_from(item).holds if one.id in ids)
         return super().take_seats(seats, evolve(taking, gone=there))
 
 

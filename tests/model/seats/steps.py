@@ -7,20 +7,25 @@ from attrs import frozen
 from delayer.core.flow.block import Block
 from delayer.core.limits.line import line_of
 from delayer.core.limits.seats import Hold, Row, Taking, seats_of
-from delayer.fakes import ManualClock, MemoryObserver, MemorySeats
+from delayer.fakes import ManualClock, MemoryObserver
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.lines import LIST
+from delayer.repositories.flow.seats import HOLD, StoredSeats, row_from
+from delayer.store.items import entry_key
 from delayer.use_cases.limits.seats import Held, Seats
+from tests.model.dict_store import DictStore
 from tests.model.seats.state import NOBODY, NOW, Attempt, Mine, World, later, limit_of
 from tests.model.state import evolve
 
 Step = tuple[str, World]
+TABLE = "registry"
 
 
 @frozen(kw_only=True)
 class Rules:
-    """What the functions go by. The row is written by the fake, which the contract tests compare with the adapter."""
+    """What the functions go by. The row is written by the repository that they have, on a store in memory."""
 
-    rows: type[MemorySeats] = MemorySeats
+    rows: type[StoredSeats] = StoredSeats
     seats: type[Seats] = Seats
     limit_of: Callable[[World], Block] = limit_of
 
@@ -32,7 +37,7 @@ REAL = Rules()
 class Silent:
     """Port KeepsSeats: it writes, and does not answer."""
 
-    rows: MemorySeats
+    rows: StoredSeats
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:
         self.rows.take_seats(seats, taking)
@@ -48,13 +53,13 @@ class Environment:
 
     number: int
     seats: Seats
-    rows: MemorySeats
+    store: DictStore
 
     def after(self, world: World, *, is_written: bool = True) -> World:
         """The world with what it knows now, and what it has written."""
         found = [(held, True) for held in self.seats.held] + [(held, False) for held in self.seats.unknown]
         mine = [Mine(hold=held.hold, generation=_generation(held), is_known=known) for held, known in found]
-        row = next(iter(self.rows.rows.items()), None) if is_written else world.row
+        row = _row_in(self.store) if is_written else world.row
         return evolve(world.having(self.number, mine), row=row)
 
 
@@ -64,7 +69,8 @@ def _generation(held: Held) -> int:
 
 def environment(world: World, rules: Rules, number: int, *, is_silent: bool = False) -> Environment:
     """As it is now."""
-    rows = rules.rows(rows=dict([world.row] if world.row else []))
+    store = _store(world)
+    rows = rules.rows(store=store, table=TABLE)
     seats = rules.seats(
         clock=ManualClock(NOW),
         rows=Silent(rows) if is_silent else rows,
@@ -76,7 +82,26 @@ def environment(world: World, rules: Rules, number: int, *, is_silent: bool = Fa
         used = sum((one.environment, one.hold) == (number, mine.hold.id) for one in world.running)
         held = Held(hold=mine.hold, seats=seats_of(limit), line=line_of(limit), used=used)
         (seats.held if mine.is_known else seats.unknown).append(held)
-    return Environment(number, seats, rows)
+    return Environment(number, seats, store)
+
+
+def _store(world: World) -> DictStore:
+    """With the row as it is now."""
+    store = DictStore()
+    if world.row:
+        seats, row = world.row
+        holds = {HOLD + one.id: one.text for one in row.holds}
+        store.hold(TABLE, entry_key(LIST, seats), {"taken": row.taken, **holds})
+    return store
+
+
+def _row_in(store: DictStore) -> tuple[str, Row] | None:
+    """Its name, and what it says. The holds are in the order in which they were taken: worlds are told apart by it."""
+    item = next(iter(store.items.values()), None)
+    if item is None:
+        return None
+    row, written = row_from(item), list(item)
+    return item["entry"], evolve(row, holds=tuple(sorted(row.holds, key=lambda one: written.index(HOLD + one.id))))
 
 
 def _unused(world: World) -> str:
@@ -113,9 +138,9 @@ def _takes(world: World, rules: Rules, number: int) -> Iterator[Step]:
     label = f"{number} takes seats"
     one = environment(world, rules, number)
     one.seats.expect({limit: min(len(world.waiting), 2)})
-    if one.rows.writes:
+    if one.store.writes:
         yield label, one.after(world)
-    if world.budget.lost and one.rows.writes:
+    if world.budget.lost and one.store.writes:
         for is_written in (True, False):
             lost = environment(world, rules, number, is_silent=True)
             lost.seats.expect({limit: min(len(world.waiting), 2)})

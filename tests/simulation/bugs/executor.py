@@ -1,5 +1,6 @@
 """Bugs of the executors."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import evolve
@@ -11,11 +12,13 @@ from delayer.core.ledger.row import LedgerRow, Refuse
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.ports.ledger import Written
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
+from delayer.repositories.ledger.ledger import KEY, StoredLedger, from_item
+from delayer.store.items import Item
 from delayer.use_cases.firing import execute, together
 from delayer.use_cases.recovery import dead_letter
 from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
-from tests.simulation.oracle.watched import WatchedLedger
 
 _decide_attempt = executing.decide_attempt
 _retry_seconds = retrying.retry_seconds
@@ -24,7 +27,7 @@ _reach = execute.Execute.reach
 
 
 _write = together.LedgerTogether.write
-_write_all = WatchedLedger.write
+_write_all = StoredLedgerInBatches.write
 
 
 def _succeeds_as_a_whole(self: Any, changes: Any) -> Any:
@@ -33,6 +36,18 @@ def _succeeds_as_a_whole(self: Any, changes: Any) -> Any:
 
 def _in_another_order(self: Any, changes: Any) -> Any:
     return _write_all(self, changes)[::-1]
+
+
+def _read_eventually(self: Any, schedule_id: str) -> LedgerRow | None:
+    item = self.store.get(self.table, {KEY: schedule_id}, latest=False)
+    return None if item is None else from_item(item)
+
+
+def _items_eventually(self: Any, schedule_ids: Sequence[str]) -> list[Item]:
+    items: list[Item] = self.store.get_many(
+        self.table, [{KEY: schedule_id} for schedule_id in dict.fromkeys(schedule_ids)], latest=False
+    )
+    return items
 
 
 def _no_outcome_check(message: Any, row: LedgerRow | None) -> Any:
@@ -110,7 +125,7 @@ BUGS = (
         name="eventual-reads",
         what="the ledger is read without `ConsistentRead`",
         breaks=Invariant.NOTHING_LOST,
-        swaps=((WatchedLedger, "read", WatchedLedger.read_eventually),),
+        swaps=((StoredLedger, "read", _read_eventually), (StoredLedger, "items", _items_eventually)),
     ),
     Bug(
         name="no-fencing",
@@ -179,7 +194,7 @@ BUGS = (
         name="answers-in-another-order",
         what="the answers of a batch of changes are taken in another order",
         breaks=Invariant.NOTHING_LOST,
-        swaps=((WatchedLedger, "write", _in_another_order),),
+        swaps=((StoredLedgerInBatches, "write", _in_another_order),),
     ),
     Bug(
         name="early-attempt",

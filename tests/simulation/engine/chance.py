@@ -33,11 +33,17 @@ class Chance:
 
     def part(self, label: str) -> float:
         """A number from 0 up to, not including, 1."""
-        return self._part(label, self._next(label))
+        self._count[label] = number = self._count[label] + 1
+        drawn = self._seeded.copy()
+        drawn.update(f"{label}/{number}".encode())
+        return int.from_bytes(drawn.digest()) / PARTS
 
     def whole(self, label: str, low: int, high: int) -> int:
-        """A whole number, both bounds included."""
-        return low + int(self.part(label) * (high - low + 1))
+        """A whole number, both bounds included. As `part` draws, without the call: each request takes a while."""
+        self._count[label] = number = self._count[label] + 1
+        drawn = self._seeded.copy()
+        drawn.update(f"{label}/{number}".encode())
+        return low + int(int.from_bytes(drawn.digest()) / PARTS * (high - low + 1))
 
     def one_of(self, label: str, things: Sequence[Thing]) -> Thing:
         """One of them, each as likely as the others."""
@@ -45,19 +51,13 @@ class Chance:
 
     def surprise(self, label: str, rate: float) -> bool:
         """Whether something rare happens just now."""
-        number = self._next(label)
-        if rate <= 0 or self.calm or self._part(label, number) >= rate:
+        if rate <= 0 or self.calm:
+            self._count[label] += 1
             return False
+        if self.part(label) >= rate:
+            return False
+        number = self._count[label]
         if self.only is not None and (label, number) not in self.only:
             return False
         self.happened.append((label, number))
         return True
-
-    def _next(self, label: str) -> int:
-        self._count[label] = number = self._count[label] + 1
-        return number
-
-    def _part(self, label: str, number: int) -> float:
-        drawn = self._seeded.copy()
-        drawn.update(f"{label}/{number}".encode())
-        return int.from_bytes(drawn.digest()) / PARTS

@@ -44,7 +44,9 @@ class Thread(greenlet):
     """A greenlet that knows whose it is, and what it has read: a batch may have two copies of one schedule."""
 
     invocation: Invocation
+    body: Do  # what it is to do
     read: dict[str, Any]  # the ledger rows that it last read
+    listed_at: Millis = 0  # of when what it last listed is
 
 
 @define(eq=False)
@@ -55,6 +57,8 @@ class Kernel:
     steps: int = field(default=0, init=False)  # what has happened so far
     _heap: list[tuple[Millis, int, Do]] = field(factory=list, init=False)
     _events: int = field(default=0, init=False)
+    _until: Millis = field(default=0, init=False)  # up to then a function goes on if nothing else is to happen
+    _idle: list["Thread"] = field(factory=list, init=False)  # threads that have nothing to do
     _hub: greenlet = field(factory=getcurrent, init=False)
 
     @property
@@ -74,8 +78,13 @@ class Kernel:
         instant, _, do = heappop(self._heap)
         self.clock.at = max(instant, self.clock.at)
         self.steps += 1
+        self._until = until
         do()
         return True
+
+    def halt(self) -> None:
+        """Whoever runs comes back here when it waits next: somebody wants to look at it."""
+        self._until = 0
 
     # ------------------------------------------------------------ invocations
 
@@ -94,16 +103,29 @@ class Kernel:
 
     def _begin(self, body: Do, invocation: Invocation) -> None:
         """Its parent is whoever runs the events: there it goes back when it waits or ends."""
-        thread = Thread(body, self._hub)
-        thread.invocation, thread.read = invocation, {}
+        thread = self._idle.pop() if self._idle else Thread(self._work, self._hub)
+        thread.body, thread.invocation, thread.read, thread.listed_at = body, invocation, {}, 0
         self.at(self.now, thread.switch)
+
+    def _work(self) -> None:
+        """One thing after the other: to make a thread costs more than most of what they do."""
+        thread = current()
+        while True:
+            thread.body()
+            self._idle.append(thread)
+            self._hub.switch()
 
     def wait_until(self, instant: Millis) -> None:
         """Called by a function: the others go on meanwhile. Raises Crash if its timeout comes first."""
         thread = current()
         invocation = thread.invocation
-        self.at(min(instant, invocation.deadline), thread.switch)
-        self._hub.switch()
+        until = min(instant, invocation.deadline)
+        if until <= self._until and (not self._heap or self._heap[0][0] > until):
+            self.clock.at = max(until, self.clock.at)  # it would be the next all the same, and a switch is not free
+            self.steps += 1
+        else:
+            self.at(until, thread.switch)
+            self._hub.switch()
         if invocation.dead or (instant > invocation.deadline):
             invocation.dead = invocation.disturbed = True
             raise Crash(f"{invocation} timed out")
@@ -232,7 +254,7 @@ class FunctionClock:
     kernel: Kernel
 
     def now(self) -> Millis:
-        return self.kernel.now + current().invocation.skew
+        return self.kernel.clock.at + current().invocation.skew
 
     def sleep_until(self, instant: Millis) -> None:
         thread = current()

@@ -1,17 +1,18 @@
 """What lies between a function and AWS: each call takes a while, and may fail in every way that calls fail in."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from attrs import define, field
 
-from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.fakes.runtime.faults import Crash, failed
-from delayer.ports.ledger import WriteResult
 from delayer.ports.unavailable import Unavailable
+from delayer.store.store import Answer, Refused
+from delayer.store.writes import Put
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import Invocation, Kernel, current
 
@@ -24,6 +25,7 @@ class Fault(StrEnum):
     LATE = "times out, and takes effect later"
     TWICE = "takes effect twice, the second time later"
     SLOW = "is slow"
+    REPEATED = "takes effect, and is made once more, as nobody has heard of it"
     PARTLY = "does a part of it only"
     CRASH_BEFORE = "the function dies before the effect"
     CRASH_AFTER = "the function dies after the effect"
@@ -39,19 +41,24 @@ class Service(StrEnum):
     TARGET = "the target"
 
 
-READS: Final = frozenset(
-    {"read", "page", "shards", "progress", "heartbeats", "visible", "list", "get", "named", "history", "passed"}
-    | {"cursor", "definition", "filed", "listed", "cursors", "definitions", "live", "place", "round", "requested"}
-    | {"read_all", "read_each", "id_keys", "rows"}
-)
-REPORTING: Final = ("send", "delete")  # they answer with what they did not do
+READS: Final = frozenset({"get", "get_many", "query", "count", "list", "visible"})  # of the store, of S3, of a queue
+PIECEMEAL: Final = ("write_each", "write_all")  # each of their writes fares on its own
+REPEATED: Final = 0.3  # of what DynamoDB does and nobody hears of is made once more by the SDK
 STRAGGLE: Final[Millis] = 5 * MINUTE  # no request takes effect later than this after it was made
 
 
-def is_batch(arguments: Sequence[Any]) -> bool:
-    """Whether a request has several changes of the ledger, each with its own condition and its own answer."""
-    first = arguments[0] if arguments else None
-    return isinstance(first, list) and len(first) > 1 and all(isinstance(one, LedgerChange) for one in first)
+def is_batch(method: str, arguments: Sequence[Any]) -> bool:
+    """Whether a request has several writes, each of which is done by itself."""
+    return method in PIECEMEAL and len(arguments[0]) > 1
+
+
+def unanswered(method: str, arguments: Sequence[Any]) -> Any:
+    """What a caller makes of no answer. Many writes are reported one by one; else as the fakes have it."""
+    if method == "write_each":
+        return [Unavailable("write_each: no answer") for _ in arguments[0]]
+    if method == "write_all":
+        return list(arguments[0])
+    return failed(method, tuple(arguments))
 
 
 @define
@@ -89,6 +96,19 @@ class Deploy:
     since: Millis
     until: Millis
 
+    def is_there(self, function: str, now: Millis) -> bool:
+        """Whether this is the version of a function."""
+        return self.function == function and self.since <= now < self.until
+
+
+class Names(NamedTuple):
+    """What is drawn for a request of a function, by its name. There are hundred thousands of requests."""
+
+    label: str
+    takes: str
+    fault: str
+    method: str
+
 
 @define
 class Network:
@@ -105,6 +125,7 @@ class Network:
     on_send: Callable[[Sequence[Any]], None]  # what a function gives to a queue, whatever becomes of it
     deploys: Sequence[Deploy] = ()
     calls: int = field(default=0, init=False)
+    _names: dict[tuple[str, str], "Names"] = field(init=False, factory=dict)  # by function and request
 
     def is_down(self, service: Service) -> bool:
         """Whether it is within one of its outages: nothing of it answers."""
@@ -115,35 +136,39 @@ class Network:
         share = self._share_down(service)
         return share >= 1 or (share > 0 and self.chance.part(f"{service} throttled") < share)
 
-    def _share_down(self, service: Service) -> float:
+    def _share_down(self, service: Service, then: Millis | None = None) -> float:
         if not self.outages or self.chance.calm:
             return 0
-        now = self.kernel.now
+        now = self.kernel.now if then is None else then
         shares = [one.share for one in self.outages if one.service is service and one.since <= now < one.until]
         return max(shares, default=0)
 
-    def suffers(self, function: str, harm: Harm) -> bool:
-        """Whether a version of this function is deployed that does this."""
+    def suffers(self, function: str, *harms: Harm) -> bool:
+        """Whether a version of this function is deployed that does this, or one of these."""
         if not self.deploys or self.chance.calm:
             return False
-        return any(
-            one.function == function and one.harm is harm and one.since <= self.kernel.now < one.until
-            for one in self.deploys
-        )
+        now = self.kernel.now
+        return any(one.harm in harms and one.is_there(function, now) for one in self.deploys)
+
+    def is_fit(self, function: str, then: Millis) -> bool:
+        """Whether it came to the end of what is no killer, and could say so, since nothing was out of order."""
+        if any(self._share_down(service, then) >= 1 for service in (Service.LAMBDA, Service.DYNAMODB)):
+            return False
+        return self.chance.calm or not any(one.is_there(function, then) for one in self.deploys)
 
     def call(self, name: str, service: Service, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """One call of a port, from within a function."""
         invocation = current().invocation
-        label = f"{invocation.function} {name}"
+        names = self._names.get((invocation.function, name)) or self._name(invocation.function, name)
+        label, method = names.label, names.method
         self.calls += 1
-        self.kernel.wait_until(self.kernel.now + self.chance.whole(f"{label} takes", 1, 12))
-        method = name.rpartition(".")[2]
+        self.kernel.wait_until(self.kernel.clock.at + self.chance.whole(names.takes, 1, 12))
         if method == "send":
             self.on_send(arguments[0])
-        if self.fails(service):
+        if self.outages and self.fails(service):
             self._hit(invocation, f"{name}: {service} is down", method, undone=True)
-            return failed(method, arguments)
-        if self.chance.surprise(f"{label} fault", self.rate):
+            return unanswered(method, arguments)
+        if self.chance.surprise(names.fault, self.rate):
             fault = self._which_fault(label, service, method)
             self._hit(invocation, f"{name} {fault}", method, undone=fault in (Fault.BEFORE, Fault.PARTLY))
             if fault is Fault.TWICE and method == "send":
@@ -151,12 +176,19 @@ class Network:
             return self._spoil(fault, label, method, do, arguments)
         return do(*arguments)
 
+    def _name(self, function: str, name: str) -> "Names":
+        label = f"{function} {name}"
+        self._names[function, name] = names = Names(label, f"{label} takes", f"{label} fault", name.rpartition(".")[2])
+        return names
+
     def _which_fault(self, label: str, service: Service, method: str) -> Fault:
         fault = self.chance.one_of(f"{label} which fault", self.faults)
         if service is Service.TARGET and fault in (Fault.LATE, Fault.TWICE):
             return Fault.AFTER  # to the target it makes no difference
         if fault is Fault.AFTER and method in READS:
             return Fault.BEFORE  # whoever is not answered has read nothing
+        if fault is Fault.AFTER and service is Service.DYNAMODB and self.chance.part(f"{label} again") < REPEATED:
+            return Fault.REPEATED
         return fault
 
     def _hit(self, invocation: Invocation, what: str, method: str, *, undone: bool) -> None:
@@ -164,10 +196,10 @@ class Network:
         it was made.
         """
         invocation.disturbed = True
-        if what.startswith("blocks.rows"):
+        is_flow = what.startswith("blocks.")  # what keeps back an attempt is no reason for another one
+        if is_flow and method in READS:
             invocation.is_blind = invocation.ends_blind = True
         unsent = method == "send" and invocation.function.startswith("executor")
-        is_flow = what.startswith("blocks.")  # what keeps back an attempt is no reason for another one
         if method not in READS and not is_flow and (not undone or unsent):
             self.on_fault(invocation)
         self.log(str(invocation), what)
@@ -175,15 +207,15 @@ class Network:
     def _spoil(self, fault: Fault, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         match fault:
             case Fault.BEFORE:
-                return failed(method, arguments)
-            case Fault.AFTER:
-                self._some(label, do, arguments)
-                return failed(method, arguments)
+                return unanswered(method, arguments)
+            case Fault.AFTER | Fault.REPEATED:
+                self._some(label, method, do, arguments)
+                return do(*arguments) if fault is Fault.REPEATED else unanswered(method, arguments)
             case Fault.LATE:
-                self._each_later(label, do, arguments)
-                return failed(method, arguments)
+                self._each_later(label, method, do, arguments)
+                return unanswered(method, arguments)
             case Fault.TWICE:
-                self._each_later(label, do, arguments)
+                self._each_later(label, method, do, arguments)
                 return do(*arguments)
             case Fault.SLOW:
                 self.kernel.wait_until(self.kernel.now + self.chance.whole(f"{label} slow", 100, 15 * SECOND))
@@ -191,28 +223,29 @@ class Network:
             case Fault.PARTLY:
                 return self._partly(label, method, do, arguments)
             case Fault.CRASH_AFTER:
-                self._some(label, do, arguments)
+                self._some(label, method, do, arguments)
         current().invocation.dead = True
         raise Crash(label)
 
-    def _some(self, label: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        """The effect of a request that nobody hears of. Of a batch of changes, any part: each is done by itself."""
-        if not is_batch(arguments):
-            do(*arguments)
-            return
-        done = [one for one in arguments[0] if self.chance.part(f"{label} part") < 0.5]
-        do(done or arguments[0][:1])
+    def _some(self, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """The effect of a request that nobody hears of. Of several writes, any part. What is refused has none."""
+        with suppress(Refused):
+            if not is_batch(method, arguments):
+                do(*arguments)
+                return
+            done = [one for one in arguments[0] if self.chance.part(f"{label} part") < 0.5]
+            do(done or arguments[0][:1])
 
-    def _each_later(self, label: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        """Of a batch of changes, each in its own time."""
-        for each in [([one],) for one in arguments[0]] if is_batch(arguments) else [arguments]:
+    def _each_later(self, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """Of several writes, each in its own time."""
+        for each in [([one],) for one in arguments[0]] if is_batch(method, arguments) else [arguments]:
             self._later(label, do, each)
 
-    def _throttled(self, label: str, do: Callable[..., Any], changes: Sequence[LedgerChange]) -> list[WriteResult]:
-        """The request has succeeded, and some of its changes have not."""
-        done = [self.chance.part(f"{label} part") < 0.5 for _ in changes]
-        answers = iter(do([change for change, taken in zip(changes, done, strict=True) if taken]))
-        return [next(answers) if taken else Unavailable("write ledger: ThrottlingError") for taken in done]
+    def _throttled(self, label: str, do: Callable[..., Any], puts: Sequence[Put]) -> list[Answer]:
+        """The request has succeeded, and some of its writes have not."""
+        done = [self.chance.part(f"{label} part") < 0.5 for _ in puts]
+        answers = iter(do([put for put, taken in zip(puts, done, strict=True) if taken]))
+        return [next(answers) if taken else Unavailable("write_each: ThrottlingError") for taken in done]
 
     def _later(self, label: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """The request is on its way for a while longer; whatever it comes to then, nobody hears of it."""
@@ -222,17 +255,17 @@ class Network:
         def arrive() -> None:
             try:
                 do(*arguments)
-            except Unavailable as error:
+            except (Refused, Unavailable) as error:
                 self.log("AWS", f"a straggler, {label}: {error}")
 
         straggle = self.chance.one_of(f"{label} how late", (SECOND, 15 * SECOND, MINUTE, STRAGGLE))
         self.kernel.at(self.kernel.now + self.chance.whole(f"{label} late", 1, straggle), arrive)
 
     def _partly(self, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        if is_batch(arguments):
+        if method != "send" and not is_batch(method, arguments):
+            return unanswered(method, arguments)
+        if method == "write_each":
             return self._throttled(label, do, arguments[0])
-        if method not in REPORTING:
-            return failed(method, arguments)
         things = list(arguments[0])
         done = [self.chance.part(f"{label} part") < 0.5 for _ in things]
         do([thing for thing, taken in zip(things, done, strict=True) if taken])
@@ -241,7 +274,7 @@ class Network:
 
 
 class Remote:
-    """Any port, behind the network."""
+    """A port that stands on no store, behind the network: a queue, S3, a target."""
 
     def __init__(self, port: Any, label: str, service: Service, network: Network) -> None:
         self._port = port

@@ -22,12 +22,13 @@ from tests.simulation.engine.kernel import Invocation, Thread, current
 from tests.simulation.oracle.invariant import Invariant
 from tests.simulation.oracle.limit_watch import LimitWatch
 from tests.simulation.system.bodies import body_of
+from tests.simulation.system.there import BEHIND
 
 if TYPE_CHECKING:
     from tests.simulation.oracle.watch import Watch
 
-VIEW: Millis = 2 * SECOND + 50  # how old what an environment knows may be
-OLD_VIEW: Millis = 30 * SECOND + 50  # of circuits, while reads fail: then they count no more
+VIEW: Millis = 2 * SECOND + BEHIND + 50  # how old what an environment knows may be
+OLD_VIEW: Millis = 30 * SECOND + BEHIND + 50  # of circuits, while reads fail: then they count no more
 AT_WORK: Millis = 85 * SECOND  # an executor that has taken an attempt before may still reach the target
 LONGEST_WAIT: Millis = 900 * SECOND  # until a message asks again
 LONGEST_PAUSE: Millis = 5 * MINUTE
@@ -81,11 +82,10 @@ class FlowWatch:
         if after.kind is Kind.CIRCUIT:
             self._check_circuit(before, after)
 
-    def was_read(self) -> None:
-        """All rows, by an environment."""
-        if isinstance(thread := getcurrent(), Thread):
-            self._read_at[id(thread.invocation.environment)] = self._now
-            thread.invocation.ends_blind = False
+    def was_read(self, by: Thread) -> None:
+        """All rows, as they were when the first of them was read, or a moment before."""
+        self._read_at[id(by.invocation.environment)] = by.listed_at
+        by.invocation.ends_blind = False
 
     def removed(self, before: Block) -> None:
         """A row is gone."""
@@ -196,8 +196,8 @@ class FlowWatch:
 
     def circuits(self) -> list[Block]:
         """Those that are there. A comeback is over by itself if nobody needs its target."""
-        stored = self.watch.stack.blocks.stored.values()
-        return [block for block in stored if block.kind is Kind.CIRCUIT and not is_comeback(block)]
+        there = self.watch.stack.there.blocks.values()
+        return [block for block in there if block.kind is Kind.CIRCUIT and not is_comeback(block)]
 
     def check_end(self) -> None:
         """All targets answer by now, and each has been reached since."""
@@ -340,7 +340,7 @@ class FlowWatch:
     def _known_by(self, invocation: Invocation) -> frozenset[Kind]:
         """Whoever cannot read for half a minute goes by suspensions alone."""
         read_at = self._read_at.get(id(invocation.environment), self._now)
-        is_old = invocation.is_blind and self._now - read_at + self._skew > OLD_VIEW - SECOND
+        is_old = invocation.is_blind and self._now - read_at + self._skew > OLD_VIEW - BEHIND - SECOND
         return frozenset({Kind.SUSPENSION}) if is_old else GATES
 
     def _note(self, key: str, block: Block | None, what: str) -> None:

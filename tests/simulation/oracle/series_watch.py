@@ -393,7 +393,7 @@ class SeriesWatch:
         return [one.schedule_id for one in reversed(self.seen[series].puts)]
 
     def _cursor(self, series: str) -> Cursor:
-        return next(one for (_, key), one in self.watch.stack.series.cursors_of.items() if key == series)
+        return self.watch.stack.there.cursors[series]
 
     def _cursor_of(self, schedule_id: str) -> Cursor:
         return self._cursor(self._series_of[schedule_id])
@@ -402,7 +402,7 @@ class SeriesWatch:
         return self.seen.get(self._series_of.get(schedule_id, ""))
 
     def _row(self, schedule_id: str) -> LedgerRow | None:
-        return self.watch.stack.ledger.rows.get(schedule_id)
+        return self.watch.stack.there.ledger.get(schedule_id)
 
     def _never_ran(self, schedule_id: str) -> bool:
         row = self._row(schedule_id)

@@ -82,8 +82,8 @@ class Stops:
 
     def _row(self, schedule_id: str) -> LedgerRow | None:
         """Of one that was accepted without a time: that of the one which has it."""
-        row = self.watch.stack.ledger.rows.get(schedule_id)
-        return self.watch.stack.ledger.rows.get(row.decided_as) if row and row.decided_as else row
+        row = self.watch.stack.there.ledger.get(schedule_id)
+        return self.watch.stack.there.ledger.get(row.decided_as) if row and row.decided_as else row
 
     def _fail(self, schedule_id: str, what: str) -> None:
         self.watch.fail(Invariant.STOPPED, f"{self.watch.name(schedule_id)} {what}")

@@ -9,7 +9,6 @@ from attrs import define, evolve, field, frozen
 
 from delayer.core.api.cancellation import is_live
 from delayer.core.history import events as history
-from delayer.core.history.cloud_events import decode, encode
 from delayer.core.history.events import Event
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import Arrival, LedgerRow
@@ -25,7 +24,7 @@ from tests.simulation.engine.remote import Service
 from tests.simulation.oracle.decisions import Decisions
 from tests.simulation.oracle.flow_watch import FlowWatch
 from tests.simulation.oracle.invariant import ALLOWED, Broken, Invariant
-from tests.simulation.oracle.journal.histories import untrue
+from tests.simulation.oracle.journal.histories import as_read, untrue
 from tests.simulation.oracle.keys import Keys
 from tests.simulation.oracle.series_watch import SeriesWatch
 from tests.simulation.oracle.stops import Stops
@@ -120,6 +119,7 @@ class Watch:
     broken: Broken | None = None
     on_dead_letter: Callable[[str], None] = field(default=lambda key: None)  # somebody sees what is kept, and acts
     on_claim_or_end: Callable[[str], None] = field(default=lambda schedule_id: None)  # its owner sees it, and acts
+    is_checked: bool = False  # nothing was removed, put or written since all copies were looked for
     _names: dict[str, str] = field(factory=dict)
     _changes: int = 0  # of the ledger
     _read: dict[bytes, set[str]] = field(factory=dict)  # what is in an object of the store
@@ -132,6 +132,7 @@ class Watch:
     def fail(self, invariant: Invariant, what: str) -> None:
         """Notes the first; it is raised between two events, outside of the functions that catch errors."""
         self.broken = self.broken or Broken(invariant, what)
+        self.stack.kernel.halt()
 
     def name(self, schedule_id: str) -> str:
         """A short name for the story."""
@@ -201,7 +202,7 @@ class Watch:
 
     def answered_accepted(self, schedule: Schedule, point_in_time: Millis, payload: str) -> None:
         """What is stored is what the client asked for, also for what was overdue when it came."""
-        name = self.name(schedule.id)
+        name, self.is_checked = self.name(schedule.id), False
         if is_undecided(schedule.id):
             return
         if not schedule.point_in_time == point_in_time_of(schedule.id) == point_in_time:
@@ -267,6 +268,7 @@ class Watch:
 
     def wrote(self, old: LedgerRow | None, new: LedgerRow) -> None:
         """The ledger has changed."""
+        self.is_checked = False
         name = self.name(new.schedule_id)
         self.stack.log("ledger", f"{name}: {old.state if old else 'no row'} → {new.state}, revision {new.revision}")
         if new.revision != (old.revision + 1 if old else 1):
@@ -310,6 +312,7 @@ class Watch:
 
     def table_changed(self, change: RecordChange) -> None:
         """The other two events come from the table."""
+        self.is_checked = False
         if isinstance(change.row, Schedule):
             if change.kind is Kind.INSERT:
                 self.keys.stored(change.row)
@@ -416,7 +419,7 @@ class Watch:
 
     def check_names(self) -> None:
         """One live schedule of a name."""
-        live = Counter(row.name for row in self.stack.ledger.rows.values() if row.name and is_live(row))
+        live = Counter(row.name for row in self.stack.there.ledger.values() if row.name and is_live(row))
         if twice := [name for name, number in live.items() if number > 1]:
             self.fail(Invariant.ONE_NAME, f"{live[twice[0]]} schedules of the name {twice[0]!r} are live")
 
@@ -433,7 +436,7 @@ class Watch:
 
     def answered_on_its_way(self, schedule_id: str) -> None:
         """A client was told that it has left the table."""
-        if self.stack.records.read(key_of(schedule_id)) is not None and schedule_id not in self.had_ended:
+        if self.stack.there.record(key_of(schedule_id)) is not None and schedule_id not in self.had_ended:
             self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is reported as on its way: it is in the table")
 
     def _claimed(self, name: str, old: LedgerRow | None, new: LedgerRow) -> None:
@@ -455,14 +458,14 @@ class Watch:
 
     def answered_name_taken(self, schedule_id: str) -> None:
         """A client was told that a live schedule has the name."""
-        if not is_live(self.stack.ledger.rows.get(schedule_id)):
+        if not is_live(self.stack.there.ledger.get(schedule_id)):
             self.fail(Invariant.ONE_NAME, f"{self.name(schedule_id)} is reported as live under its name, and is not")
 
     def answered_group_cancelled(self, members: Set[str]) -> None:
         """A client sees that the group is cancelled: of these, which were in it before, none is handed over any more,
         unless it was claimed. What was accepted without a time goes on as the schedule that has it.
         """
-        rows = self.stack.ledger.rows
+        rows = self.stack.there.ledger
         followed = {row.decided_as if (row := rows.get(one)) and row.decided_as else one for one in members}
         for schedule_id in sorted(followed - self.had_ended):
             row = rows.get(schedule_id)
@@ -481,12 +484,15 @@ class Watch:
 
     def check_copies(self) -> None:
         """What has not ended is somewhere, after whatever was removed from anywhere."""
+        if self.is_checked:
+            return
+        self.is_checked = True
         self.check_bodies()
         self.check_names()
         waiting = {
             schedule_id
             for schedule_id in self.accepted
-            if not ((row := self.stack.ledger.rows.get(schedule_id)) and row.ended)
+            if not ((row := self.stack.there.ledger.get(schedule_id)) and row.ended)
         }
         elsewhere = waiting - self._in_tables_and_queues() if waiting else waiting
         lost = {schedule_id for schedule_id in elsewhere if not self._is_kept(schedule_id)}
@@ -496,8 +502,10 @@ class Watch:
 
     def check_bodies(self) -> None:
         """What was dead-lettered or failed has its whole body kept."""
-        for schedule_id in self.accepted.keys() - self.discarded:
-            row = self.stack.ledger.rows.get(schedule_id)
+        for schedule_id in self.accepted:
+            if schedule_id in self.discarded:
+                continue
+            row = self.stack.there.ledger.get(schedule_id)
             if row is None or row.state not in STORED:
                 continue
             if not self._is_kept(schedule_id) and not self._comes_again(schedule_id):
@@ -526,7 +534,7 @@ class Watch:
     def _in_tables_and_queues(self) -> set[str]:
         """All schedules of which there is a copy there."""
         stack = self.stack
-        rows = [*stack.table.rows.values(), *stack.relaxed.rows.values(), *stack.waiting_records.rows.values()]
+        rows = (row for records in stack.there.records.values() for row in records.values())
         table = {row.id for row in rows if isinstance(row, Schedule)}
         queues = {body_of(message.body).id for queue in stack.queues() for message in queue.messages}
         return table | queues
@@ -555,10 +563,10 @@ class Watch:
         """Time has run out."""
         for schedule_id in self.accepted:
             self._check_end_of(schedule_id, self.name(schedule_id))
-        for schedule_id, row in self.stack.ledger.rows.items():
+        for schedule_id, row in self.stack.there.ledger.items():
             if not row.ended:
                 self.fail(Invariant.ONE_END, f"{self.name(schedule_id)} is still {row.state}")
-            self._check_fold(row, [decode(encode(event)) for event in self.events[schedule_id]])
+            self._check_fold(row, [as_read(event) for event in self.events[schedule_id]])
             self._check_history(row, is_over=True)
         self.series.check_end()
         self.flow.check_end()
@@ -568,15 +576,16 @@ class Watch:
         """All has been taken up."""
         left = [queue.name for queue in self.stack.queues() if queue.messages]
         left += [queue.name for queue in self.stack.other_queues() if queue.messages]
-        left += ["the store, to be brought back"] * bool(self.stack.waiting())
-        left += ["schedules"] * bool(self.stack.table.rows) + ["stream"] * bool(self.stack.stream.unread())
-        left += ["what has no time yet"] * bool(self.stack.waiting_records.rows or self.stack.waiting_stream.unread())
-        left += ["the relaxed lane"] * bool(self.stack.relaxed.rows or self.stack.relaxed_stream.unread())
+        left += ["the store, to be brought back"] * self.stack.has_waiting()
+        there = self.stack.there
+        left += ["schedules"] * bool(there.schedules) + ["stream"] * bool(self.stack.stream.unread())
+        left += ["what has no time yet"] * bool(there.waiting or self.stack.waiting_stream.unread())
+        left += ["the relaxed lane"] * bool(there.relaxed or self.stack.relaxed_stream.unread())
         if left:
             self.fail(Invariant.NOTHING_WAITS, f"something waits in: {', '.join(left)}")
 
     def _check_end_of(self, schedule_id: str, name: str) -> None:
-        row = self.stack.ledger.rows.get(schedule_id)
+        row = self.stack.there.ledger.get(schedule_id)
         if row is None:
             self.fail(Invariant.ONE_END, f"{name} has no end in the ledger")
             return

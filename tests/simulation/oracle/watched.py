@@ -1,76 +1,167 @@
-"""The shipped fakes, with an eye on them: whatever takes effect is reported to the watch."""
+"""The feed of the store, and the shipped fakes, with an eye on them: whatever takes effect is reported to the watch."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from attrs import define, evolve, field, frozen
 from greenlet import getcurrent
 
 from delayer.core.firing.enqueueing import edge_of
-from delayer.core.flow.block import Block
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import DeadLetter
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.table_change import Kind
-from delayer.fakes import (
-    MemoryBlocks,
-    MemoryDeadLetterStore,
-    MemoryLedger,
-    MemoryQueue,
-    MemoryScheduleTable,
-    MemorySeries,
-)
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
+from delayer.core.series.series import Cursor, SeriesDefinition
+from delayer.fakes import MemoryDeadLetterStore, MemoryQueue
 from delayer.fakes.messaging.queue import Message
 from delayer.ports.flow import Rows
 from delayer.ports.ledger import Conflict, WriteResult, Written
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.schedule_table import Page
 from delayer.ports.series import SeriesTransaction
+from delayer.repositories.feed import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, Feed, kind_of
+from delayer.repositories.flow import blocks
+from delayer.repositories.flow.blocks import StoredBlocks
+from delayer.repositories.ledger import ledger
+from delayer.repositories.schedules.schedule_table import StoredScheduleTable, from_item
+from delayer.repositories.series.series_table import CURSOR, DEFINITION, cursor_from, definition_from
+from delayer.store.changes import ItemChange
+from delayer.store.queries import Query
 from delayer.use_cases.firing.together import LedgerTogether
 from tests.simulation.engine.kernel import Thread, current
 from tests.simulation.oracle.invariant import Invariant
+from tests.simulation.system.there import There, table_of
 from tests.world import PERIOD
 
-RELAXED = "relaxed"  # the lane of a table, as its records name it
-UNDECIDED = "undecided"
-NOTHING = Page(keys=(), more=None)  # most pages that are read
+SERIES: Final = "series#"  # the lists of series in the registry begin so
+UNWATCHED: Final = (CONTROL, JOURNAL)
+ANYWHERE: Final = Query(SCHEDULES, {"bucket": "-"}, sort="due")  # for a page of an empty table: most are
+NOTHING: Final = Page(keys=(), more=None)
 
 if TYPE_CHECKING:
     from tests.simulation.oracle.watch import Watch
 
 
 @define
-class WatchedLedger(MemoryLedger):
-    """Reports each write, and what a read may say that is not strongly consistent."""
+class Heard:
+    """What was written together: all of it is there before any of it is reported, in the order of these fields."""
+
+    rows: list[tuple[LedgerRow | None, LedgerRow]] = field(factory=list)
+    records: list[RecordChange] = field(factory=list)
+    others: list[Callable[[], None]] = field(factory=list)
+    cursors: list[tuple[Cursor | None, Cursor]] = field(factory=list)
+    definition: SeriesDefinition | None = None
+
+    def transaction(self, over: Cursor | None, cursor: Cursor) -> SeriesTransaction:
+        """As whoever has written the cursor has made it."""
+        put = [one.row for one in self.records if one.kind is not Kind.REMOVE and isinstance(one.row, Schedule)]
+        ends = tuple(LedgerChange(row=new, over=old) for old, new in self.rows)
+        return SeriesTransaction(cursor=cursor, over=over, definition=self.definition, put=tuple(put), ends=ends)
+
+
+@define(eq=False)
+class WatchedFeed(Feed):
+    """Keeps what is there, reports each change, and wakes the streams."""
 
     watch: "Watch" = field(kw_only=True)
-    _before: dict[str, tuple[Millis, LedgerRow | None]] = field(factory=dict)  # the last write, and what it replaced
+    there: There = field(kw_only=True)
+    _heard: Heard = field(init=False, factory=Heard)
 
-    def read_eventually(self, schedule_id: str) -> LedgerRow | None:
-        """As DynamoDB without `ConsistentRead`: a replica that is a second behind. No function reads so."""
-        written_at, before = self._before.get(schedule_id, (0, None))
-        row = before if self.watch.stack.kernel.now - written_at < SECOND else self.rows.get(schedule_id)
-        current().read[schedule_id] = row
-        return row
+    def hear(self, changes: Sequence[ItemChange]) -> None:
+        """What the store tells, from within the transaction: nobody else runs until all is reported."""
+        for change in changes:
+            self.there.note(change)
+        if any(change.table not in UNWATCHED for change in changes):
+            self._heard = Heard()
+            super().hear(changes)
+            for change in changes:
+                self._hear_one(change)
+            self._report(self._heard)
 
-    def read(self, schedule_id: str) -> LedgerRow | None:
-        row = super().read(schedule_id)
-        current().read[schedule_id] = row
-        return row
+    def _hear_one(self, change: ItemChange) -> None:
+        if change.table == LEDGER:
+            self._hear_row(change)
+        elif change.table == REGISTRY:
+            self._hear_entry(change)
 
-    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
-        """Whoever is answered knows the row, too."""
-        results = super().write(changes)
-        if isinstance(thread := getcurrent(), Thread):  # a straggler's answer reaches nobody
-            thread.read.update({change.row.schedule_id: self.rows.get(change.row.schedule_id) for change in changes})
-        return results
+    def _report(self, heard: Heard) -> None:
+        for old, new in heard.rows:
+            self.watch.wrote(old, new)
+        for record in heard.records:
+            self._tell_of(record)
+        for tell in heard.others:
+            tell()
+        for over, cursor in heard.cursors:
+            self.watch.series.wrote(heard.transaction(over, cursor))
 
-    def store(self, row: LedgerRow) -> None:
-        old = self.rows.get(row.schedule_id)
-        super().store(row)
-        self._before[row.schedule_id] = (self.watch.stack.kernel.now, old)
-        self.watch.wrote(old, row)
+    def _note(self, change: ItemChange, stream: list[RecordChange]) -> None:
+        """As in the base; but its row is read at once, and once: there are more heartbeats than all else."""
+        kind, image, sequence = kind_of(change), change.new or change.old or {}, f"{len(stream) + 1:021d}"
+        key, rows = RecordKey(bucket=image["bucket"], due=image["due"]), self.there.records[change.table]
+        row = rows.pop(key) if kind is Kind.REMOVE and key in rows else from_item(image)
+        if kind is not Kind.REMOVE and not isinstance(row, Heartbeat):
+            rows[key] = row  # a heartbeat whose delete has failed is left to the TTL: nobody reads it
+        if isinstance(row, Schedule):
+            self.there.stored[row.id] = row
+        record = RecordChange(
+            kind=kind,
+            sequence=sequence,
+            read=lambda: row,
+            record={"sequence": sequence, "table": change.table},
+            at=self.clock.now() // SECOND * SECOND,
+            event=sequence,
+            expired=change.is_expired,
+        )
+        stream.append(record)
+        self._heard.records.append(record)
+
+    def _tell_of(self, record: RecordChange) -> None:
+        aws = self.watch.stack.aws
+        if table_of(record.record) == RELAXED and record.kind is not Kind.REMOVE:
+            aws.expire_later(record.row)
+        self.watch.table_changed(record)
+        aws.wake_stream()
+
+    def _hear_row(self, change: ItemChange) -> None:
+        """What has expired is no event."""
+        rows = self.there.ledger
+        if change.new is None:
+            rows.pop((change.old or {})[ledger.KEY], None)
+            self.watch.is_checked = False
+            return
+        new = ledger.from_item(change.new)
+        self._heard.rows.append((rows.get(new.schedule_id), new))
+        rows[new.schedule_id] = new
+
+    def _hear_entry(self, change: ItemChange) -> None:
+        """Of the registry: a block, a cursor or a definition. All else says nothing to the watch."""
+        item = change.new or change.old or {}
+        if item["list"] == blocks.LIST:
+            self._hear_block(change, item["entry"])
+        elif item["list"].startswith(SERIES) and change.new is not None:
+            self._hear_series(change)
+
+    def _hear_block(self, change: ItemChange, key: str) -> None:
+        before = self.there.blocks.pop(key, None)
+        after = blocks.from_item(change.new) if change.new is not None else None
+        if after is not None:
+            self.there.blocks[key] = after
+            self._heard.others.append(partial(self.watch.flow.changed, before, after))
+        elif before is not None:
+            self._heard.others.append(partial(self.watch.flow.removed, before))
+
+    def _hear_series(self, change: ItemChange) -> None:
+        item = change.new or {}
+        owner, _, series = item["list"].removeprefix(SERIES).rpartition("#")
+        if item["entry"] == CURSOR:
+            cursor = cursor_from(owner, series, item)
+            self._heard.cursors.append((self.there.cursors.get(series), cursor))
+            self.there.cursors[series] = cursor
+        elif item["entry"] == DEFINITION:
+            self._heard.definition = definition_from(owner, item)
 
 
 @frozen(kw_only=True)
@@ -91,69 +182,33 @@ class WatchedTogether(LedgerTogether):
         return results
 
 
-@define
-class WatchedBlocks(MemoryBlocks):
-    """Reports each change of what keeps back schedules."""
+@frozen(kw_only=True)
+class WatchedBlocks(StoredBlocks):
+    """Reports who knows what keeps back schedules."""
 
-    watch: "Watch" = field(kw_only=True)
+    watch: "Watch"
 
     def rows(self, *, latest: bool) -> Rows:
-        self.watch.flow.was_read()
-        return super().rows(latest=latest)
-
-    def change(self, block: Block, over: Block | None = None) -> bool:
-        before = self.stored.get(block.key)
-        is_written = super().change(block, over)
-        if self.stored.get(block.key) is not before:
-            self.watch.flow.changed(before, block)
-        return is_written
-
-    def remove(self, block: Block) -> bool:
-        before = self.stored.get(block.key)
-        is_gone = super().remove(block)
-        if before and is_gone:
-            self.watch.flow.removed(before)
-        return is_gone
+        rows = super().rows(latest=latest)
+        if isinstance(thread := getcurrent(), Thread):
+            self.watch.flow.was_read(thread)
+        return rows
 
 
-@define
-class WatchedTable(MemoryScheduleTable):
-    """Reports what is read, and wakes the stream."""
+@frozen(kw_only=True)
+class WatchedTable(StoredScheduleTable):
+    """Reports what is read."""
 
-    watch: "Watch" = field(kw_only=True)
-    lane: str = field(default="", kw_only=True)
+    watch: "Watch"
 
     def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
         stack = self.watch.stack
         if bucket.minute > edge_of(stack.kernel.now + stack.weather.skew, PERIOD):
             self.watch.fail(Invariant.COST, f"{bucket.key} is read long before anything in it is due")
-        return super().page(bucket, after) if self.rows else NOTHING
-
-    def emit(self, kind: Any, row: Any, *, expired: bool = False) -> None:
-        super().emit(kind, row, expired=expired)
-        stack = self.watch.stack
-        if self.lane:
-            record: Any = self.stream[-1].record
-            self.stream[-1] = evolve(self.stream[-1], record={**record, "lane": self.lane})
-            if kind is not Kind.REMOVE and self.lane == RELAXED:
-                stack.aws.expire_later(row)
-        self.watch.table_changed(self.stream[-1])
-        stack.aws.wake_stream()
-
-
-@define
-class WatchedSeries(MemorySeries):
-    """Reports each change of a cursor, with all that was written together with it."""
-
-    watch: "Watch" = field(kw_only=True)
-
-    def write(self, transaction: SeriesTransaction) -> bool:
-        key = (transaction.cursor.owner, transaction.cursor.series)
-        before = self.cursors_of.get(key)
-        is_written = super().write(transaction)
-        if is_written and self.cursors_of[key] != before:
-            self.watch.series.wrote(transaction)
-        return is_written
+        if stack.there.schedules:
+            return super().page(bucket, after)
+        self.store.query(ANYWHERE)  # a request as all others are
+        return evolve(self, store=stack.replica).page(bucket, after) if stack.there.schedules else NOTHING
 
 
 IN_AWS = {  # the names of the queues from which messages are moved to the suspects
@@ -179,6 +234,11 @@ class WatchedQueue(MemoryQueue):
 
     def take(self, message: Message, origin: str) -> None:
         super().take(message, IN_AWS[origin])
+        self.watch.is_checked = False
+
+    def settle(self, batch: Sequence[ReceivedMessage], failed: Sequence[str]) -> None:
+        super().settle(batch, failed)
+        self.watch.is_checked = False
 
     def give_back(self, messages: Sequence[ReceivedMessage], seconds: int = 0) -> None:
         super().give_back(messages, seconds)
@@ -202,4 +262,5 @@ class WatchedStore(MemoryDeadLetterStore):
     def remove(self, key: str) -> None:
         if key in self.objects:
             self.watch.deleted |= self.watch.ids_in(key)
+            self.watch.is_checked = False
         super().remove(key)

@@ -15,13 +15,13 @@ from delayer.core.flow.block import Block, suspended
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import MINUTE, SECOND
-from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import is_undecided, key_of
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.queue import Outgoing
 from delayer.ports.registry import RequestRow
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.schedules.schedule_table import key_item
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import Replaced
@@ -29,6 +29,7 @@ from delayer.use_cases.api.stop import Stopped
 from delayer.use_cases.flow.limit_commands import OperateLimits
 from delayer.use_cases.once import Call, Known
 from delayer.use_cases.recovery.redrive import Impossible
+from tests.looking import put_item
 from tests.simulation.story.plan import PARTIES, Act, Do, Wishes, name_of
 from tests.simulation.story.series_actors import SeriesActors
 from tests.simulation.story.series_plan import SeriesAct
@@ -324,14 +325,14 @@ class Actors:
     def _vandal(self, act: Act) -> None:
         """An operator deletes a record in the console."""
         schedule = self.stack.watch.accepted.get(self.ids.get(act.subject, ""))
-        if schedule and not is_undecided(schedule.id) and self.stack.records.read(key_of(schedule.id)):
+        if schedule and not is_undecided(schedule.id) and self.stack.there.record(key_of(schedule.id)):
             self.stack.watch.struck.add(schedule.id)
             self.stack.log("operator", f"deletes the record of {self.stack.watch.name(schedule.id)} by hand")
             self.stack.records.delete([key_of(schedule.id)])
 
     def _garbage(self, act: Act) -> None:
         key = RecordKey(bucket="nonsense", due=str(act.at))
-        self.stack.table.write(key, Malformed("no such field"))
+        put_item(self.stack.table, key_item(key), key_item(key))
         self.stack.table.delete([key])
 
     def _noise(self, act: Act) -> None:

@@ -170,7 +170,8 @@ def weather_of(chance: Chance) -> Weather:
             greedy=alone and chance.part("weather greedy") < 0.4,
             dead=_dead(chance),
         )
-    faults = tuple(fault for fault in Fault if chance.part(f"weather {fault}") < 0.5) or (Fault.AFTER,)
+    drawn = [fault for fault in Fault if fault is not Fault.REPEATED]  # which some of those after an effect become
+    faults = tuple(fault for fault in drawn if chance.part(f"weather {fault}") < 0.5) or (Fault.AFTER,)
     if chance.part("weather alone") < 0.5:
         return _alone(chance, faults, asks, stops)
     return Weather(

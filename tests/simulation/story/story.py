@@ -79,6 +79,7 @@ def perform(stack: Stack, acts: list[Act]) -> None:
     if not stack.weather.alone:
         kernel.at(START + 10 * MINUTE, actors.look_after)
     run(stack, HORIZON + _longest_outage(stack.weather))
+    stack.others.look()
     stack.chance.calm = True
     if stack.weather.asleep:
         run(stack, START + 9 * DAY)
@@ -122,33 +123,33 @@ def _longest_outage(weather: Weather) -> Millis:
 
 def run(stack: Stack, until: Millis, *, until_quiet: bool = False) -> None:
     """Lets everything happen up to an instant, or until nothing is left that could."""
-    steps = 0
-    while stack.kernel.step(until):
-        steps += 1
+    kernel = stack.kernel
+    first = looked_at = kernel.steps
+    while kernel.step(until):
         if stack.watch.broken:
             _raise(stack)
-        if until_quiet and steps % 20 == 0 and is_quiet(stack):
-            return
-        if steps > STEPS:
+        if until_quiet and kernel.steps >= looked_at + 20:
+            looked_at = kernel.steps
+            if is_quiet(stack):
+                return
+        if kernel.steps > first + STEPS:
             raise Broken(Invariant.NOTHING_WAITS, "the story does not end")
-        if stack.kernel.steps > stack.at_most:
+        if kernel.steps > stack.at_most:
             raise TooLong
 
 
 def is_quiet(stack: Stack) -> bool:
     """Nothing waits, and everything has its end."""
     return (
-        not stack.table.rows
-        and not stack.relaxed.rows
-        and not stack.waiting_records.rows
+        not any(stack.there.records.values())
         and not stack.waiting_stream.unread()
         and not stack.relaxed_stream.unread()
-        and not stack.waiting()
+        and not stack.has_waiting()
         and not any(queue.messages for queue in (*stack.queues(), *stack.other_queues()))
         and not stack.stream.unread()
         and not stack.watch.series.waiting()
-        and all(row.ended for row in stack.ledger.rows.values())
-        and stack.watch.accepted.keys() <= stack.ledger.rows.keys()
+        and all(row.ended for row in stack.there.ledger.values())
+        and stack.watch.accepted.keys() <= stack.there.ledger.keys()
     )
 
 

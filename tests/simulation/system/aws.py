@@ -10,10 +10,12 @@ from delayer.core.history.events import Event
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, key_of, kind_of
-from delayer.core.schedule.table_change import Kind as Change
 from delayer.core.series.stepping import AT_THE_CLAIM
 from delayer.fakes import MemoryQueue, MemoryStream
 from delayer.ports.queue import Outgoing, ReceivedMessage
+from delayer.repositories.feed import LEDGER, RELAXED, SCHEDULES
+from delayer.repositories.ledger.ledger import KEY
+from delayer.repositories.schedules.schedule_table import key_item
 from tests.simulation.engine.remote import NotStarted, Service
 from tests.simulation.system.bodies import body_of
 
@@ -95,6 +97,8 @@ class Aws:
         self._failures[place] = 0 if failed == [] else self._failures.get(place, 0) + 1
         self._streams()[function].settle(shard, failed)
         self._reading.discard(place)
+        if failed is not None:  # else all of it is still there
+            self.stack.watch.is_checked = False
         self.stack.watch.check_copies()
         pause = min(SECOND * 2 ** min(self._failures[place], 10), MINUTE) if self._failures[place] else 1
         self.stack.kernel.at(self.stack.kernel.now + pause, lambda: self._read(function, shard))
@@ -233,11 +237,10 @@ class Aws:
         kernel = self.stack.kernel
         kernel.at(kernel.now + MINUTE, self.tick)
         self._minutes += 1
-        self._others_pass()
-        idle = not self.stack.table.rows and not self.stack.waiting()
+        idle = not self.stack.there.schedules and not self.stack.has_waiting()
         if self.looking_after_series and self.stack.watch.series.waiting():
             self._tick_of("series tick", self.stack.series_tick)
-        if self.ticking and self.stack.waiting_records.rows:
+        if self.ticking and self.stack.there.waiting:
             self._tick_of("timing tick", self.stack.timing_tick)
         if not self.ticking or (idle and self._minutes % IDLE):
             return
@@ -258,40 +261,29 @@ class Aws:
         if kind == "doubled":
             self._later(function, 0, 2 * SECOND, run)
 
-    def _others_pass(self) -> None:
-        """There is other traffic than that of the story; it is what tells a killer from an outage."""
-        stack = self.stack
-        if not stack.weather.killers or not stack.weather.others or stack.network.is_down(Service.DYNAMODB):
-            return
-        for function in ("relay", "execute"):
-            if stack.is_fit(function):
-                stack.trials.note_pass(function, stack.kernel.now)
-
     def expire(self) -> None:
         """TTL deletes what has expired, some time afterwards."""
-        now = self.stack.kernel.now
-        table, ledger = self.stack.table, self.stack.ledger
-        for key in [key for key, row in table.rows.items() if isinstance(row, Schedule) and row.expires_at <= now]:
+        now, there, items = self.stack.kernel.now, self.stack.there, self.stack.items
+        for key in [key for key, row in there.schedules.items() if isinstance(row, Schedule) and row.expires_at <= now]:
             self.stack.log("TTL", f"deletes the record {key.due[-6:]}")
-            table.delete([key])
-        for schedule_id in [schedule_id for schedule_id, row in ledger.rows.items() if row.expires_at <= now]:
-            del ledger.rows[schedule_id]
+            items.expire_one(SCHEDULES, key_item(key))
+        for schedule_id in [schedule_id for schedule_id, row in there.ledger.items() if row.expires_at <= now]:
+            items.expire_one(LEDGER, {KEY: schedule_id})
 
     def expire_later(self, row: Any) -> None:
         """TTL deletes a record of the relaxed lane: some minutes after its time, or hours."""
         if not isinstance(row, Schedule):
             return
-        chance, kernel, table = self.stack.chance, self.stack.kernel, self.stack.relaxed
+        chance, kernel, key = self.stack.chance, self.stack.kernel, key_of(row.id)
         longest = (
             10 * MINUTE if chance.calm else chance.one_of("TTL at most", (MINUTE, 10 * MINUTE, 10 * MINUTE, 5 * HOUR))
         )
         wait = chance.whole("TTL", 0, longest)
 
         def expire() -> None:
-            if table.read(key_of(row.id)) is not None:
+            if key in self.stack.there.relaxed:
                 self.stack.log("TTL", f"deletes the record of {self.stack.watch.name(row.id)}")
-                del table.rows[key_of(row.id)]
-                table.emit(Change.REMOVE, row, expired=True)
+                self.stack.items.expire_one(RELAXED, key_item(key))
 
         kernel.at(max(row.expires_at, kernel.now) + wait, expire)
 

@@ -5,6 +5,7 @@ function has its own clock.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from attrs import define, evolve, field, fields, frozen
 from delayer.aws.messaging.dead_letter_reader import schedules_in
 from delayer.core.api.request import Invalid
 from delayer.core.firing.executing import Result, Retry
+from delayer.core.history.cloud_events import encode
 from delayer.core.history.events import Event, of_record
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.waiting import PREFIXES
@@ -21,20 +23,7 @@ from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, RecordChange
-from delayer.fakes import (
-    MemoryConnections,
-    MemoryJournal,
-    MemoryQueue,
-    MemoryRecords,
-    MemoryRegistry,
-    MemoryScheduleTable,
-    MemorySeal,
-    MemorySecrets,
-    MemorySeriesProgress,
-    MemorySeriesUpkeep,
-    MemoryTokens,
-    MemoryWaitingTable,
-)
+from delayer.fakes import InOrder, MemoryQueue
 from delayer.fakes.messaging.queue import Message, oldest
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.clock import Clock, Meeting, Parallel
@@ -43,6 +32,10 @@ from delayer.ports.queue import ReceivedMessage
 from delayer.ports.stream_consumer import Died
 from delayer.ports.target import Target as Reaches
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.trials import StoredTrials
+from delayer.repositories.feed import CONTROL, JOURNAL, REGISTRY, RELAXED, SCHEDULES, Feed
+from delayer.repositories.journal.journal import StoredJournal
+from delayer.sqlite.sqlite_store import SqliteStore
 from delayer.use_cases.firing.enqueue import Enqueue, Sent
 from delayer.use_cases.firing.execute import Execute
 from delayer.use_cases.firing.relay import Relay
@@ -53,14 +46,12 @@ from delayer.wiring import use_cases
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, Turn, VirtualMeeting, current
 from tests.simulation.engine.remote import BadDeploy, Harm, Network, NotStarted, Remote, Service
+from tests.simulation.engine.remote_store import RemoteStore
 from tests.simulation.oracle.watch import Watch
 from tests.simulation.oracle.watched import (
-    RELAXED,
-    UNDECIDED,
     WatchedBlocks,
-    WatchedLedger,
+    WatchedFeed,
     WatchedQueue,
-    WatchedSeries,
     WatchedStore,
     WatchedTable,
     WatchedTogether,
@@ -69,8 +60,10 @@ from tests.simulation.story.plan import Weather
 from tests.simulation.system.aws import Aws
 from tests.simulation.system.bodies import body_of
 from tests.simulation.system.environments import Environments
+from tests.simulation.system.replica import Replica
 from tests.simulation.system.target import Target
-from tests.world import GUARDED, SUSPECTS, World
+from tests.simulation.system.there import There, table_of
+from tests.world import GUARDED, START, SUSPECTS, World
 
 TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "accept": 10 * SECOND,
@@ -127,24 +120,98 @@ NAMES = {  # as functions/ has them
 }
 
 
-def lane_of(record: Any) -> str:
-    """The table of a record."""
-    lane: str = record.get("lane", "")
-    return lane
+LABELS: dict[str, str] = {  # of the repositories, in a story
+    "table": "schedules",
+    "records": "schedules",
+    "waiting_records": "waiting",
+    "waiting_table": "waiting",
+    "ledger": "ledger",
+    "ledger_in_batches": "ledger",
+    "control": "control",
+    "trials": "trials",
+    "blocks": "blocks",
+    "lines": "lines",
+    "seat_rows": "seats",
+    "registry": "registry",
+    "connections": "connections",
+    "series": "series",
+    "series_upkeep": "series-upkeep",
+    "series_progress": "series-progress",
+    "jobs": "jobs",
+    "journal": "journal",
+}
 
 
-@define
-class JournalOfBeginnings(MemoryJournal):
+@define(eq=False)
+class Beginnings:
+    """What has happened to the records of the table, and is not in the journal yet."""
+
+    feed: Feed
+    journal: StoredJournal  # behind no network
+    _read: int = field(init=False, default=0)
+    _unwritten: dict[str, list[JournalEntry]] = field(init=False, factory=lambda: defaultdict(list))  # by schedule
+
+    def write(self, schedule_id: str) -> None:
+        """Those of one schedule."""
+        stream = self.feed.records[SCHEDULES]
+        unread, self._read = stream[self._read :], len(stream)
+        for one in unread:
+            if isinstance(one.row, Schedule) and (event := of_record(one.kind, one.row, one.sequence, 0)):
+                self._unwritten[event.schedule_id].append(JournalEntry(event=event, text=encode(event)))
+        if entries := self._unwritten.pop(schedule_id, []):
+            self.journal.write(entries, 0)
+
+
+@frozen(kw_only=True)
+class JournalOfBeginnings(StoredJournal):
     """The journal at its best: it knows every definition at once. All that a change by id asks of it."""
 
-    table: MemoryScheduleTable = field(kw_only=True)
-    _read: int = 0
+    at_once: Beginnings
 
     def history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
-        unread, self._read = self.table.stream[self._read :], len(self.table.stream)
-        events = [of_record(one.kind, one.row, one.sequence, 0) for one in unread if isinstance(one.row, Schedule)]
-        self.write([JournalEntry(event=event, text="") for event in events if event], 0)
+        self.at_once.write(schedule_id)
         return super().history(schedule_id, owner)
+
+
+@define(eq=False)
+class Others:
+    """There is other traffic than that of the story, each minute: it is what tells a killer from an outage.
+
+    When it came to its end is reckoned when somebody asks for it: it would be more writes than all others.
+    """
+
+    network: Network
+    weather: Weather
+    _passed: dict[str, Millis] = field(init=False, factory=dict)  # by function
+    _known_until: Millis = field(init=False, default=START)
+
+    def passed(self, function: str) -> Millis | None:
+        """When others came to their end last."""
+        self.look()
+        return self._passed.get(function)
+
+    def look(self) -> None:
+        """Before the weather changes in a way that it does not tell of."""
+        if not self.weather.killers or not self.weather.others:
+            return
+        now = self.network.kernel.now
+        latest = now - (now - START - 1) % MINUTE
+        for function in ("relay", "execute"):
+            instants = range(latest, self._known_until, -MINUTE)
+            if (last := next((at for at in instants if self.network.is_fit(function, at)), 0)) > START:
+                self._passed[function] = last
+        self._known_until = max(self._known_until, latest)
+
+
+@frozen(kw_only=True, eq=False)
+class TrialsAmongOthers(StoredTrials):
+    """Those of the story, and when others came to their end."""
+
+    others: Others
+
+    def passed(self, function: str) -> Millis | None:
+        instants = (super().passed(function), self.others.passed(function))
+        return max((one for one in instants if one is not None), default=None)
 
 
 @frozen
@@ -158,7 +225,7 @@ class StackConsumer:
         stack.kernel.wait_until(stack.kernel.now + stack.chance.whole("invoke", 1, 12))
         if stack.network.is_down(Service.LAMBDA):
             raise Unavailable("Lambda is down")
-        relaxed = [change for change, record in zip(changes, records, strict=True) if lane_of(record) == RELAXED]
+        relaxed = [change for change, record in zip(changes, records, strict=True) if table_of(record) == RELAXED]
         others = [change for change in changes if change not in relaxed]
         failed = {id(change) for change in self._ask("enqueue", stack.enqueue, others)}
         failed |= {id(change) for change in self._ask("claim_relaxed", stack.claim_relaxed, relaxed)}
@@ -271,22 +338,34 @@ class Stack(World):
             self.weather.deploys,
         )
         self._numbers = self._running = 0
+        self.others = Others(self.network, self.weather)
         super().__attrs_post_init__()
-        parts = {one.name: getattr(self.enqueue, one.name) for one in fields(Enqueue)}
-        self.enqueue = MortalEnqueue(**parts, stack=self)
+        self._of_enqueue = {one.name: getattr(self.enqueue, one.name) for one in fields(Enqueue)}
+        self.new_environment()
 
     # ------------------------------------------------------------ wiring
 
+    def make_store(self) -> None:
+        self.there = There(self.clock)
+        self.feed = WatchedFeed(self.clock, watch=self.watch, there=self.there)
+        self.items = SqliteStore(heard=self.feed.hear)
+        self.replica = Replica(self.items, self.there, self.chance, self.feed.hear)
+
+    def make_tables(self) -> None:
+        super().make_tables()
+        self.table = WatchedTable(watch=self.watch, store=self.items, table=SCHEDULES, page_size=self.page_size)
+        self.journal = JournalOfBeginnings(
+            store=self.items, table=JOURNAL, parallel=InOrder(), at_once=Beginnings(self.feed, self.journal)
+        )
+
+    def make_rows(self) -> None:
+        super().make_rows()
+        self.blocks = WatchedBlocks(watch=self.watch, store=self.items, table=REGISTRY)
+        self.trials = TrialsAmongOthers(store=self.items, table=CONTROL, others=self.others)
+
     def make_adapters(self) -> None:
-        self.ledger = WatchedLedger(watch=self.watch)
-        self.blocks = WatchedBlocks(watch=self.watch)
+        super().make_adapters()
         self.store = WatchedStore(watch=self.watch)
-        self.table = WatchedTable(watch=self.watch, page_size=self.page_size, clock=self.clock)
-        self.relaxed = WatchedTable(watch=self.watch, page_size=self.page_size, clock=self.clock, lane=RELAXED)
-        waiting = WatchedTable(watch=self.watch, page_size=self.page_size, clock=self.clock, lane=UNDECIDED)
-        self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed, waiting=waiting)
-        self.waiting_records = self.records.waiting
-        self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
         self.suspects = self._queue(SUSPECTS, 570 * SECOND)
         self.delayer_queue = self._queue("delayer", MINUTE, self.suspects)
         self.sweep_queue = self._queue("sweep", 120 * SECOND)
@@ -295,42 +374,19 @@ class Stack(World):
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
         self.policy_queue = self._queue("policy", 120 * SECOND)
         self.series_queue = self._queue("series", 3 * MINUTE, self.suspects)
-        self.token_rows = MemoryTokens()
-        self.connections = MemoryConnections(tokens=self.token_rows)
-        self.secrets, self.seal = MemorySecrets(), MemorySeal()
-        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger, connections=self.connections)
-        self.series = WatchedSeries(
-            watch=self.watch,
-            schedules=self.table,
-            ledger=self.ledger,
-            requests=self.registry.requests,
-            connections=self.connections,
-        )
-        self.series_upkeep = MemorySeriesUpkeep(series=self.series)
-        self.series_progress = MemorySeriesProgress()
-        self.journal = JournalOfBeginnings(table=self.table)
-        self._services = {
-            id(self.table): ("schedules", Service.DYNAMODB),
-            id(self.records): ("schedules", Service.DYNAMODB),
-            id(self.waiting_records): ("waiting", Service.DYNAMODB),
-            id(self.waiting_table): ("waiting", Service.DYNAMODB),
-            id(self.ledger): ("ledger", Service.DYNAMODB),
-            id(self.control): ("control", Service.DYNAMODB),
-            id(self.trials): ("trials", Service.DYNAMODB),
-            id(self.blocks): ("blocks", Service.DYNAMODB),
-            id(self.lines): ("lines", Service.DYNAMODB),
-            id(self.seat_rows): ("seats", Service.DYNAMODB),
-            id(self.registry): ("registry", Service.DYNAMODB),
-            id(self.connections): ("connections", Service.DYNAMODB),
-            id(self.series): ("series", Service.DYNAMODB),
-            id(self.series_upkeep): ("series-upkeep", Service.DYNAMODB),
-            id(self.series_progress): ("series-progress", Service.DYNAMODB),
-            id(self.jobs): ("jobs", Service.DYNAMODB),
-            id(self.journal): ("journal", Service.DYNAMODB),
-            id(self.store): ("store", Service.S3),
-            id(self.target): ("target", Service.TARGET),
-            **{id(queue): (f"{queue.name}-queue", Service.SQS) for queue in (*self.queues(), *self.other_queues())},
+        self._remotes = {
+            **{id(getattr(self, name)): self._stored(getattr(self, name), label) for name, label in LABELS.items()},
+            id(self.store): Remote(self.store, "store", Service.S3, self.network),
+            id(self.target): Remote(self.target, "target", Service.TARGET, self.network),
+            **{
+                id(queue): Remote(queue, f"{queue.name}-queue", Service.SQS, self.network)
+                for queue in (*self.queues(), *self.other_queues())
+            },
         }
+
+    def _stored(self, port: Any, label: str) -> Any:
+        """A repository, with a network between it and what it stores."""
+        return evolve(port, store=RemoteStore(store=self.replica, label=label, network=self.network))
 
     def _queue(self, name: str, visibility: Millis, dead: MemoryQueue | None = None) -> MemoryQueue:
         return WatchedQueue(
@@ -353,7 +409,7 @@ class Stack(World):
         return SideBySide(self.kernel)
 
     def port_for(self, function: str, port: Any) -> Any:
-        return Remote(port, *self._services[id(port)], self.network)
+        return self._remotes[id(port)]
 
     def _choose(self, ready: Sequence[Message], at_most: int) -> Sequence[Message]:
         """SQS promises no order, and hands out as many as it likes."""
@@ -381,10 +437,11 @@ class Stack(World):
 
     def discard(self, batch: Sequence[RecordChange]) -> None:
         """The failure destination of the stream."""
+        self.watch.is_checked = False
         self.log("AWS", f"gives up on {len(batch)} records of the stream, and stores them")
         content = {"payload": {"Records": [change.record for change in batch]}}
-        lane = lane_of(batch[0].record)
-        self.store.objects[f"aws/lambda/{lane}{batch[0].sequence}"] = json.dumps(content).encode()
+        table = table_of(batch[0].record)
+        self.store.objects[f"aws/lambda/{table}{batch[0].sequence}"] = json.dumps(content).encode()
 
     def build(self) -> None:
         super().build()
@@ -402,11 +459,6 @@ class Stack(World):
         execute.breaker.gate.view.lock = Turn(self.kernel)
         parts = {one.name: getattr(execute.ledger, one.name) for one in fields(LedgerTogether) if one.init}
         return evolve(execute, ledger=WatchedTogether(**parts))
-
-    def changes(self, records: Sequence[Any]) -> list[RecordChange]:
-        """Also of the other table."""
-        tables = {RELAXED: self.relaxed, UNDECIDED: self.waiting_records, "": self.table}
-        return [tables[lane_of(record)].stream[int(record["sequence"]) - 1] for record in records]
 
     def contents(self, content: bytes) -> Contents:
         """What the real reader does for DynamoDB's own JSON, for the fake's records."""
@@ -472,15 +524,9 @@ class Stack(World):
         current().invocation.dead = True
         raise Crash(f"it dies of {of}")
 
-    def is_fit(self, function: str) -> bool:
-        """Whether it comes to the end of what is no killer."""
-        return not self.network.is_down(Service.LAMBDA) and not any(
-            self.network.suffers(function, harm) for harm in Harm
-        )
-
-    def waiting(self) -> list[str]:
-        """The objects of the store that are to be brought back."""
-        return [key for key in self.store.objects if key.startswith(PREFIXES)]
+    def has_waiting(self) -> bool:
+        """Whether there are objects in the store that are to be brought back."""
+        return any(key.startswith(PREFIXES) for key in self.store.objects)
 
     def token_for(self, function: str) -> Callable[[], str]:
         def token() -> str:
@@ -501,11 +547,14 @@ class Stack(World):
     def handlers(self) -> "StackConsumers":
         return StackConsumers(self)
 
+    def stored(self, schedule_id: str) -> Schedule:
+        return self.there.stored[schedule_id]
+
     # ------------------------------------------------------------ running a function
 
     def new_environment(self) -> None:
         """The enqueuer runs elsewhere from now on, and remembers nothing."""
-        self.enqueue = evolve(self.enqueue, sent=Sent())
+        self.enqueue = MortalEnqueue(**{**self._of_enqueue, "sent": Sent()}, stack=self)
 
     def start(
         self, function: str, use: Callable[[], Any], done: Callable[[Any], None], about: Sequence[str] = ()

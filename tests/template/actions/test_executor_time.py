@@ -5,9 +5,9 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.aws.dynamodb.batches.ledger import IN_TIME
 from delayer.aws.runtime.clients import CONFIG
 from delayer.aws.runtime.deadline import MARGIN, MOST_MARGIN
+from delayer.aws.store.each import IN_TIME
 from delayer.core.actions.message import LONGEST_ATTEMPT
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.firing.relaying import MAX_HOLD
@@ -20,6 +20,7 @@ from delayer.use_cases.firing.together import LedgerTogether
 from delayer.use_cases.recovery.dead_letter import DeadLetters
 from delayer.wiring.executor import ATTEMPT
 from tests.cfn import consumed, functions, resources
+from tests.looking import put_row
 from tests.running.of_each import of_each
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.world import SUSPECTS, World
@@ -62,8 +63,8 @@ def calls_of(ending: Result, has_twin: bool) -> list[str]:
     """
     world, calls = World(), list[str]()
     world.clock.sleep_until(NOW)
-    world.ledger.store(a_claim())
-    ledger = Counted(world.ledger, calls)
+    put_row(world.ledger, a_claim())
+    ledger = Counted(world.ledger_in_batches, calls)
 
     def target(message: ExecutorMessage) -> Result:
         calls.append("attempt")

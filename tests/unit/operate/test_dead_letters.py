@@ -15,6 +15,7 @@ from delayer.use_cases.recovery.commands import respond
 from delayer_client.operator.bulk import PATIENCE
 from delayer_client.operator.credentials import ONCE
 from operate.dead_letters import main, parser
+from tests.looking import put_row
 from tests.samples import a_dead_letter
 from tests.unit.use_cases.recovery.test_bulk import a_claim_of, bulk_of, letter_of, stored
 from tests.world import World
@@ -95,7 +96,7 @@ def test_many_are_redriven_call_after_call_with_progress(world: World, run: Term
 
 def test_a_dry_run_shows_counts_and_examples_by_reason(world: World, run: Terminal) -> None:
     claimed, *_ = stored(world, 3, reason="HTTP 503 \x1b[2J")
-    world.ledger.store(a_claim_of(claimed))
+    put_row(world.ledger, a_claim_of(claimed))
     assert run("discard --prefix dead-lettered/ --dry-run") == 0
     assert run.lines[0] == "Done: 3 looked at, 3 matched, 2 would be discarded, 1 left as they are."
     assert run.lines[1] == "  3 stored because: HTTP 503 ?[2J", "nothing in it commands the terminal"

@@ -11,9 +11,12 @@ from botocore.exceptions import ClientError, NoCredentialsError
 
 from delayer.core.flow.block import opened
 from delayer.core.flow.party import Party
+from delayer.repositories.flow.blocks import LIST
+from delayer.store.items import entry_key
 from delayer.wiring import use_cases
 from delayer_client.operator.credentials import ONCE
 from operate.flow import main, parser
+from tests.looking import put_item
 from tests.world import START, World
 
 OPEN = opened(Party(owner="ann", target="http-request api.example.com"), START, "HTTP 503 \x1b[2J")
@@ -182,7 +185,7 @@ def test_the_help_says_how_a_target_is_written(capsys: pytest.CaptureFixture[str
 
 
 def test_a_row_that_cannot_be_read_is_shown_and_discarded(run: Terminal) -> None:
-    run.function.world.blocks.malformed.add("limit#1")
+    put_item(run.function.world.blocks, entry_key(LIST, "limit#1"), {"kind": "limit"})
     assert run("list") == 0
     assert run.lines[2:4] == ["Rows that this version cannot read:", "  limit#1"]
     assert run("discard limit#1 --by ann") == 0

@@ -14,7 +14,9 @@ from delayer.core.schedule.schedule_id import is_occurrence
 from delayer.fakes import ManualClock
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.registry import RequestRow
+from delayer.repositories.feed import SCHEDULES
 from delayer.use_cases.once import KEY_LIFETIME, Call, Known, Once
+from tests.looking import all_definitions, all_rows, put_row
 from tests.samples import ACTION
 from tests.unit.handlers import Observed, handler_of
 from tests.world import START, World
@@ -157,10 +159,10 @@ class Stage:
     def done(self) -> int:
         """How often it has been done: definitions of series that were written, and schedules of clients."""
         if self.kind.function.startswith("api-series"):
-            return sum(one.revision for one in self.world.series.definitions_of.values()) - (
+            return sum(one.revision for one in all_definitions(self.world.series).values()) - (
                 RUNNING in self.kind.before
             )
-        rows = [one.row for one in self.world.table.stream if one.kind == "INSERT"]
+        rows = [one.row for one in self.world.feed.records[SCHEDULES] if one.kind == "INSERT"]
         return len(rows) - len([one for one in self.kind.before if one != PAUSED])
 
 
@@ -247,7 +249,7 @@ def test_two_keys_are_two_calls(kind: Kind) -> None:
 def test_an_occurrence_stays_the_current_one() -> None:
     stage = Stage(KINDS["PATCH of an occurrence"])
     _, answer, _ = stage.ask()
-    [cursor] = stage.world.series.cursors_of.values()
+    [cursor] = all_rows(stage.world.series).values()
     assert is_occurrence(answer["scheduleId"])
     assert cursor.current == answer["scheduleId"]
 
@@ -264,8 +266,8 @@ def test_a_refusal_is_not_kept() -> None:
     """Nothing was done: the same call may be answered otherwise later."""
     stage = Stage(evolve(KINDS["PUT if none"], before=(NAMED,)))
     assert stage.ask()[0] == 412
-    [row] = stage.world.ledger.rows.values()
-    stage.world.ledger.store(evolve(row, state=State.CANCELLED, revision=row.revision + 1))
+    [row] = all_rows(stage.world.ledger).values()
+    put_row(stage.world.ledger, evolve(row, state=State.CANCELLED, revision=row.revision + 1))
     status, _, _ = stage.ask()
     assert status == 201
 

@@ -12,6 +12,7 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import HOUR
 from delayer.core.schedule.schedule import Schedule
 from delayer.wiring import use_cases
+from tests.looking import all_rows, put_row
 from tests.samples import claimed
 from tests.world import World
 
@@ -38,14 +39,14 @@ def test_a_row_of_somebody_else_is_not_found(call: str, state: State) -> None:
     world = World()
     schedule = posted(world)
     row: LedgerRow = evolve(claimed(schedule), owner="somebody else", state=state)
-    world.ledger.rows[schedule.id] = row
+    put_row(world.ledger, row)
     assert CALLS[call](world, schedule.id) == NotFound()
-    assert world.ledger.rows[schedule.id] == row, "and nothing was written"
+    assert all_rows(world.ledger)[schedule.id] == row, "and nothing was written"
 
 
 def test_a_record_of_somebody_else_is_not_found() -> None:
     world = World()
     schedule = posted(world)
-    (key,) = world.table.rows
-    world.table.rows[key] = evolve(schedule, owner="somebody else")
+    assert len(all_rows(world.table)) == 1
+    put_row(world.table, evolve(schedule, owner="somebody else"))
     assert CALLS["look up"](world, schedule.id) == NotFound()

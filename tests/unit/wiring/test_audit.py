@@ -15,6 +15,7 @@ from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.ports.queue import ReceivedMessage
 from delayer.use_cases.recovery.commands import respond
 from delayer.wiring import use_cases
+from tests.looking import put_row
 from tests.samples import NOW, a_claim, a_dead_letter
 from tests.unit.handlers import handler_of, world_of_handlers
 from tests.world import World
@@ -93,7 +94,7 @@ def test_who_stopped_a_schedule_is_named_and_not_what_comes_after() -> None:
     """What the executor writes next, nobody asked for."""
     world = world_of_handlers()
     schedule_id = post(world, SECOND)
-    world.ledger.rows[schedule_id] = evolve(a_claim(), schedule_id=schedule_id, owner=ROLE)
+    put_row(world.ledger, evolve(a_claim(), schedule_id=schedule_id, owner=ROLE))
     call(world, "api-schedule-stop", pathParameters={"id": schedule_id})
     row = world.ledger.read(schedule_id)
     assert row

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from delayer.aws.dynamodb import ledger, schedule_table
+from delayer.aws.events.images import item_in
 from delayer.aws.events.records import StreamData, StreamEvent, StreamRecord
 from delayer.aws.events.table_stream import is_by_ttl
 from delayer.core.history.events import Event, LifecycleRecord, of_record, of_row
@@ -10,6 +10,8 @@ from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.table_change import Heartbeat, Kind
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.ledger import ledger
+from delayer.repositories.schedules import schedule_table
 
 RESTORED: Final = "restored"  # an attribute of what was copied from a backup
 
@@ -34,7 +36,7 @@ def _event(record: StreamRecord) -> Event | None:
         return None  # an operator put it back (ADR 0080): what it tells happened long ago, and was announced then
     if "scheduleId" in data["Keys"]:
         return _of_ledger(change, kind, data)
-    row = schedule_table.from_item(data["OldImage"] if kind is Kind.REMOVE else data["NewImage"])
+    row = schedule_table.from_item(item_in(data["OldImage"] if kind is Kind.REMOVE else data["NewImage"]))
     if isinstance(row, Heartbeat):
         return None
     if isinstance(row, Malformed | UnknownVersion):
@@ -47,5 +49,5 @@ def _of_ledger(change: str, kind: Kind, data: StreamData) -> Event | None:
     """There is no event of a row that expires."""
     if kind is Kind.REMOVE:
         return None
-    old = ledger.from_item(data["OldImage"]) if "OldImage" in data else None
-    return of_row(old, ledger.from_item(data["NewImage"]), change)
+    old = ledger.from_item(item_in(data["OldImage"])) if "OldImage" in data else None
+    return of_row(old, ledger.from_item(item_in(data["NewImage"])), change)

@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 if TYPE_CHECKING:
-    from delayer.aws.dynamodb.items.attributes import Item
+    from delayer.aws.store.attributes import Attributes
 
 
 class StreamData(TypedDict, total=False):
     """What a stream record says of its item."""
 
-    Keys: "Item"
-    OldImage: "Item"
-    NewImage: "Item"
+    Keys: "Attributes"
+    OldImage: "Attributes"
+    NewImage: "Attributes"
     SequenceNumber: str
     ApproximateCreationDateTime: float
 

@@ -2,11 +2,12 @@
 
 from functools import cache, partial
 
-from delayer.aws.dynamodb.schedule_table import from_item
+from delayer.aws.events.images import item_in
 from delayer.aws.events.records import StreamData, StreamEvent, StreamRecord
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.table_change import Kind, RecordChange, Row, known
+from delayer.repositories.schedules.schedule_table import from_item
 
 
 def changes_of(event: StreamEvent) -> list[RecordChange]:
@@ -43,4 +44,9 @@ def is_by_ttl(record: StreamRecord) -> bool:
 
 def _row_of(kind: Kind, data: StreamData) -> Row:
     image = data.get("OldImage") if kind is Kind.REMOVE else data.get("NewImage")
-    return from_item(image) if image else Malformed("a stream record without its image")
+    if not image:
+        return Malformed("a stream record without its image")
+    try:
+        return from_item(item_in(image))
+    except Malformed as malformed:
+        return malformed

@@ -2,13 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
-from attrs import Factory, define
+from attrs import Factory, define, evolve, fields, has
 
-from delayer.core.ledger.row import LedgerChange
-from delayer.ports.ledger import WriteResult
 from delayer.ports.unavailable import Unavailable
+from delayer.store.items import Item, Key
+from delayer.store.queries import Page, Query
+from delayer.store.store import Answer, Refused, Store
+from delayer.store.writes import Delete, Put, Write
+
+Outcome = TypeVar("Outcome")
 
 
 class Fault(StrEnum):
@@ -45,10 +50,24 @@ class FaultPlan:
         return fail()
 
 
+def faulty(port: Any, plan: FaultPlan) -> Any:
+    """Any port, with every call under a plan. One that stands on the store has its requests under it, one by one."""
+    if _is_repository(port):
+        return evolve(port, store=FaultyStore(port.store, plan, type(port).__name__))
+    return Faulty(port, plan)
+
+
+def _is_repository(port: Any) -> bool:
+    names = {one.name for one in fields(type(port))} if has(type(port)) else set()
+    return "store" in names and any(name.endswith("table") for name in names)
+
+
 class Faulty:
-    """Any port, with every call under a plan."""
+    """A port with every call under a plan. Of a repository the requests fail, not its methods: `faulty`."""
 
     def __init__(self, port: Any, plan: FaultPlan) -> None:
+        if _is_repository(port):
+            raise TypeError(f"{type(port).__name__} stands on a store: put `faulty` around it")
         self._port = port
         self._plan = plan
 
@@ -61,25 +80,75 @@ class Faulty:
         def call(*arguments: Any, **named: Any) -> Any:
             return self._plan.around(label, lambda: method(*arguments, **named), lambda: failed(name, arguments))
 
-        def change_by_change(changes: Sequence[LedgerChange]) -> list[WriteResult]:
-            return [result for change in changes for result in call([change])]
-
-        return change_by_change if name == "write" and is_ledger(self._port) else call
+        return call
 
 
-def is_ledger(port: Any) -> bool:
-    """Its `write` takes a list, of which each change is a request of its own and fares on its own."""
-    return hasattr(port, "read_all")
+@define
+class FaultyStore:
+    """A store with every request under a plan, by the name of the repository that makes it."""
+
+    store: Store
+    plan: FaultPlan
+    repository: str
+
+    def get(self, table: str, key: Key, *, latest: bool = True) -> Item | None:
+        return self._asked("get", lambda: self.store.get(table, key, latest=latest))
+
+    def get_many(self, table: str, keys: Sequence[Key], *, latest: bool = True) -> list[Item]:
+        return self._asked("get_many", lambda: self.store.get_many(table, keys, latest=latest))
+
+    def query(self, query: Query) -> Page:
+        return self._asked("query", lambda: self.store.query(query))
+
+    def count(self, query: Query, at_most: int) -> int:
+        return self._asked("count", lambda: self.store.count(query, at_most))
+
+    def write(self, write: Write) -> Item:
+        return self._asked("write", lambda: self.store.write(write))
+
+    def transact(self, writes: Sequence[Write]) -> None:
+        return self._asked("transact", lambda: self.store.transact(writes))
+
+    def write_each(self, puts: Sequence[Put]) -> list[Answer]:
+        """Each of them fares on its own."""
+        return [answer for put in puts for answer in self._reported("write_each", [put])]
+
+    def _reported(self, name: str, puts: Sequence[Put]) -> list[Answer]:
+        def fail() -> list[Answer]:
+            return [Unavailable(f"{name}: injected") for _ in puts]
+
+        return self._around(name, lambda: self.store.write_each(puts), fail)
+
+    def write_all(self, writes: Sequence[Put | Delete]) -> list[Put | Delete]:
+        return self._around("write_all", lambda: self.store.write_all(writes), lambda: list(writes))
+
+    def _asked(self, name: str, do: Callable[[], Outcome]) -> Outcome:
+        def fail() -> Outcome:
+            raise Unavailable(f"{name}: injected")
+
+        return self._around(name, do, fail)
+
+    def _around(self, name: str, do: Callable[[], Outcome], fail: Callable[[], Outcome]) -> Outcome:
+        """What is refused has no effect: then an error after it is the refusal that nobody hears of."""
+        outcome: Outcome = self.plan.around(f"{self.repository}.{name}", partial(_unless_refused, do), fail)
+        if isinstance(outcome, Refused):
+            raise outcome
+        return outcome
+
+
+def _unless_refused(do: Callable[[], Outcome]) -> Outcome | Refused:
+    try:
+        return do()
+    except Refused as refused:
+        return refused
 
 
 def failed(name: str, arguments: tuple[Any, ...]) -> Any:
-    """`send`, `delete` and `write` report what they did not do; nobody waits for `give_back`; all else raises."""
+    """`send` and `delete` report what they did not do; nobody waits for `give_back`; all else raises."""
     if name == "give_back":
         return None
     if name == "send":
         return list(range(len(arguments[0])))
     if name == "delete":
         return list(arguments[0])
-    if name == "write" and isinstance(arguments[0], Sequence):  # not a transaction, which is written whole or raises
-        return [Unavailable("write: injected") for _ in arguments[0]]
     raise Unavailable(f"{name}: injected")

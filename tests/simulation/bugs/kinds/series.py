@@ -1,5 +1,6 @@
 """Bugs of series: the step, its net, and what their owners do."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import evolve
@@ -15,6 +16,8 @@ from delayer.core.series.series import Cursor, CursorChange, NewTimes, Refused, 
 from delayer.core.series.stepping import AT_THE_CLAIM, Step
 from delayer.core.series.upkeep.net import Fate
 from delayer.ports.series import SeriesTransaction
+from delayer.repositories.series.series_table import CURSOR
+from delayer.store.writes import Put, Write
 from delayer.use_cases import once
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.series import create, halt, occurrences, step
@@ -22,12 +25,12 @@ from delayer.use_cases.series.steering import change, resume, run
 from delayer.use_cases.series.upkeep import net
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
-from tests.simulation.oracle.watched import WatchedSeries
+from tests.simulation.system.replica import Replica
 
 _decide_step = stepping.decide_step
 _decide_any_step = backfill.decide_any_step
 _next_step = stepping.next_step
-_write = WatchedSeries.write
+_transact = Replica.transact
 
 
 _row = once.Once.row
@@ -61,13 +64,18 @@ def _at_the_claim(overlap: Any, kind: Any) -> bool:
     return kind in AT_THE_CLAIM
 
 
-def _unconditionally(self: Any, transaction: SeriesTransaction) -> bool:
-    """The cursor as it was decided, over whatever is there now."""
-    cursor = transaction.cursor
-    current = self.cursors_of.get((cursor.owner, cursor.series))
-    if current is None or transaction.over is None or current == cursor:
-        return _write(self, transaction)
-    return _write(self, evolve(transaction, cursor=evolve(cursor, revision=current.revision + 1), over=current))
+def _unconditionally(self: Any, writes: Sequence[Write]) -> None:
+    """The cursor as it was decided, over whatever is there when it is written."""
+    _transact(self, [_over_what_is_there(self, one) for one in writes])
+
+
+def _over_what_is_there(replica: Replica, write: Write) -> Write:
+    if not isinstance(write, Put) or write.when is None or write.key.get("entry") != CURSOR:
+        return write
+    current = replica.get(write.table, write.key)
+    if current is None or current == write.item:
+        return write
+    return Put(write.table, write.key, {**write.values, "revision": current["revision"] + 1})
 
 
 def _only_the_current(cursor: Cursor) -> tuple[str, ...]:
@@ -164,7 +172,7 @@ BUGS = (
         name="cursor-without-condition",
         what="the cursor of a series is written without a condition on its revision",
         breaks=Invariant.CANCEL_TRUTH,
-        swaps=((WatchedSeries, "write", _unconditionally),),
+        swaps=((Replica, "transact", _unconditionally),),
     ),
     Bug(
         name="steps-in-a-pause",

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from delayer.core.history.cloud_events import decode, encode
 from delayer.core.history.events import Event
@@ -20,7 +21,7 @@ def untrue(row: LedgerRow, events: Sequence[Event], *, is_over: bool) -> str:
     `events` are all that happened. The journal gets those that no later one repeats, twice and in any order. Once it
     `is_over`, they must be enough: the row expires.
     """
-    kept = [decode(encode(event)) for event in events if not event.retold]
+    kept = [as_read(event) for event in events if not event.retold]
     shown = whole(row.schedule_id, [*reversed(kept), *kept], None if is_over else row)
     if shown != whole(row.schedule_id, [*kept, *kept[::-1]], None if is_over else row):
         return "depends on the order in which its events came"
@@ -32,6 +33,12 @@ def untrue(row: LedgerRow, events: Sequence[Event], *, is_over: bool) -> str:
         if event.type not in ONCE and not _is_among(in_journal, event):
             return f"does not tell that it was {event.type}"
     return _untold_beginning(shown, events) if is_over else ""
+
+
+@lru_cache(maxsize=8192)
+def as_read(event: Event) -> Event:
+    """As whoever is told of it reads it. All events of a schedule are read at each of its changes."""
+    return decode(encode(event))
 
 
 def _untold_beginning(shown: Sequence[Event], events: Sequence[Event]) -> str:

@@ -7,9 +7,9 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.aws.dynamodb import ledger, schedule_table
 from delayer.aws.events.lifecycle_stream import RESTORED, lifecycle_records_of
 from delayer.aws.events.records import StreamRecord
+from delayer.aws.store.attributes import to_attributes
 from delayer.core.history.events import Event, LifecycleRecord, Original
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.outcome import ended, ended_unclaimed, retried, stopped
@@ -17,9 +17,16 @@ from delayer.core.ledger.row import LedgerRow, named
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import NEARLY_DUE
 from delayer.core.schedule.schedule import Schedule
+from delayer.repositories.ledger.ledger import to_item as row_item
+from delayer.repositories.schedules.schedule_table import to_item as record_item
 from tests.samples import NOW, OWNER, STREAM_RECORD, a_claim, a_relaxed_schedule, a_schedule, an_id
 
 AT = NOW - MINUTE
+
+
+def image_of(it: Schedule | LedgerRow) -> dict[str, Any]:
+    """As a record shows it."""
+    return to_attributes(row_item(it) if isinstance(it, LedgerRow) else record_item(it))
 
 
 def record(
@@ -40,7 +47,7 @@ def of_table(
     kind: str, item: dict[str, Any] | None = None, at: Millis = AT, sequence: str = "1", **changes: Any
 ) -> dict[str, Any]:
     """A record of the schedules table's stream."""
-    item = schedule_table.to_item(a_schedule(**changes)) if item is None else item
+    item = image_of(a_schedule(**changes)) if item is None else item
     keys = {"bucket": item["bucket"], "due": item["due"]}
     old, new = (item, None) if kind == "REMOVE" else (None, item)
     return record(kind, keys, old, new, at, sequence)
@@ -48,7 +55,7 @@ def of_table(
 
 def of_ledger(kind: str, old: LedgerRow | None, new: LedgerRow | None, sequence: str = "1") -> dict[str, Any]:
     """A record of the ledger's stream."""
-    before, after = (ledger.to_item(row) if row else None for row in (old, new))
+    before, after = (image_of(row) if row else None for row in (old, new))
     return record(kind, {"scheduleId": {"S": an_id()}}, before, after, sequence=sequence)
 
 
@@ -74,7 +81,7 @@ def test_no_records_tell_nothing() -> None:
 def test_what_is_put_is_scheduled() -> None:
     """With its definition, and at the instant it was accepted."""
     schedule = a_schedule(group="g", tags='{"a": "b"}', payload='{"x": 1.0, "\u00e4 ": [ ]}')
-    event = the_event(of_table("INSERT", schedule_table.to_item(schedule)))
+    event = the_event(of_table("INSERT", image_of(schedule)))
     assert event == Event(
         id="change 1",
         type=EventType.SCHEDULED,
@@ -107,7 +114,7 @@ def test_a_relaxed_schedule_is_on_its_way_if_the_ttl_has_removed_it(
 ) -> None:
     """Not if its owner has cancelled it: that is told by the ledger, and nothing is sent anywhere."""
     by = {"userIdentity": {"type": "Service", "principalId": "dynamodb.amazonaws.com"}} if expired else {}
-    item = schedule_table.to_item(a_relaxed_schedule())
+    item = image_of(a_relaxed_schedule())
     [found] = read({**of_table("REMOVE", item, at=NOW + late), **by})
     assert not found.problem
     assert (found.event and found.event.type) == event
@@ -149,9 +156,9 @@ def test_the_time_of_a_record_is_in_seconds(seconds: float) -> None:
 def test_what_came_from_a_backup_is_not_announced_again() -> None:
     """Its events went out when it happened. What becomes of it from now on is news (ADR 0080)."""
     mark = {RESTORED: {"N": "1"}}
-    stored = {**schedule_table.to_item(a_schedule()), **mark}
-    row = {**ledger.to_item(a_claim()), **mark}
-    after = ledger.to_item(ended(a_claim(), State.EXECUTED, NOW, "HTTP 200"))
+    stored = {**image_of(a_schedule()), **mark}
+    row = {**image_of(a_claim()), **mark}
+    after = image_of(ended(a_claim(), State.EXECUTED, NOW, "HTTP 200"))
     keys = {"scheduleId": {"S": an_id()}}
     assert [one.event for one in read(of_table("INSERT", stored), record("INSERT", keys, new=row))] == [None, None]
     assert the_event(of_table("REMOVE", stored, at=NOW)).type is EventType.ENQUEUED
@@ -276,17 +283,17 @@ json_values = st.recursive(
 )
 
 
-@given(st.sampled_from(sorted(schedule_table.to_item(a_schedule()))), json_values)
+@given(st.sampled_from(sorted(image_of(a_schedule()))), json_values)
 def test_no_record_of_the_table_breaks_the_reader(name: str, value: Any) -> None:
-    item = {**schedule_table.to_item(a_schedule()), name: value}
+    item = {**image_of(a_schedule()), name: value}
     assert len(read(of_table("INSERT", item), of_table("REMOVE", item))) == 2
 
 
-@given(st.sampled_from(sorted(ledger.to_item(a_claim()))), json_values)
+@given(st.sampled_from(sorted(image_of(a_claim()))), json_values)
 def test_no_record_of_the_ledger_breaks_the_reader(name: str, value: Any) -> None:
-    item = {**ledger.to_item(a_claim()), name: value}
+    item = {**image_of(a_claim()), name: value}
     keys = {"scheduleId": {"S": an_id()}}
-    whole = ledger.to_item(a_claim())
+    whole = image_of(a_claim())
     assert len(read(record("INSERT", keys, None, item), record("MODIFY", keys, item, whole))) == 2
 
 
@@ -297,8 +304,8 @@ def a_life(schedule: Schedule) -> list[dict[str, Any]]:
     claim = evolve(a_claim(), attempt=1)
     failed = retried(claim, "d2", NOW, "HTTP 500")
     return [
-        of_table("INSERT", schedule_table.to_item(schedule), sequence="1"),
-        of_table("REMOVE", schedule_table.to_item(schedule), sequence="2"),
+        of_table("INSERT", image_of(schedule), sequence="1"),
+        of_table("REMOVE", image_of(schedule), sequence="2"),
         of_ledger("INSERT", None, claim, sequence="3"),
         of_ledger("MODIFY", claim, failed, sequence="4"),
         of_ledger("MODIFY", failed, ended(failed, State.EXECUTED, NOW, "HTTP 204"), sequence="5"),

@@ -8,17 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.aws.dynamodb.schedule_table import from_item, to_item
 from delayer.aws.events.records import StreamRecord
 from delayer.aws.events.table_stream import changes_of
 from delayer.aws.messaging.dead_letter_reader import schedules_in
+from delayer.aws.store.attributes import to_attributes
 from delayer.core.recovery.dead_letter import encode
-from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import encode as encode_message
-from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
+from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, Row
+from delayer.repositories.schedules.schedule_table import from_item, to_item
 from tests.samples import NOW, STREAM_RECORD, a_dead_letter, a_delayer_message, a_schedule, an_executor_message, an_id
 
 SCHEDULE = a_schedule(payload='{"order": 17.0}')
+IMAGE = to_attributes(to_item(SCHEDULE))
 
 
 def record(**dynamodb: Any) -> dict[str, Any]:
@@ -27,6 +29,12 @@ def record(**dynamodb: Any) -> dict[str, Any]:
 
 def read(*records: dict[str, Any]) -> list[RecordChange]:
     return changes_of({"Records": [cast("StreamRecord", record) for record in records]})
+
+
+def row_in(image: Any) -> Row:
+    """What a removal says was there."""
+    [change] = read(record(OldImage=image))
+    return change.row
 
 
 def test_the_golden_record() -> None:
@@ -39,7 +47,7 @@ def test_the_golden_record() -> None:
 
 @pytest.mark.parametrize("kind", ["INSERT", "MODIFY"])
 def test_the_new_image_of_what_is_in_the_table(kind: str) -> None:
-    inserted = {**record(NewImage=to_item(SCHEDULE), OldImage={}), "eventName": kind}
+    inserted = {**record(NewImage=IMAGE, OldImage={}), "eventName": kind}
     [change] = read(inserted)
     assert (change.kind, change.row) == (Kind(kind), SCHEDULE)
 
@@ -68,7 +76,7 @@ def test_whoever_else_has_removed_it_is_not_the_ttl(identity: Any) -> None:
 
 def test_a_heartbeat() -> None:
     image = {"bucket": {"S": "heartbeat"}, "due": {"S": f"{NOW:013d}"}, "expiresAt": {"N": "1"}}
-    assert read(record(OldImage=image))[0].row == Heartbeat(sent_at=NOW)
+    assert row_in(image) == Heartbeat(sent_at=NOW)
 
 
 def test_the_order_is_kept() -> None:
@@ -116,15 +124,22 @@ DAMAGE: list[tuple[str, Any]] = [
     ("tags", "text"),
     ("createdAt", None),
     ("createdAt", {"N": "x"}),
+    ("createdAt", {"N": "1.5"}),
+    ("createdAt", {"BOOL": True}),
+    ("v", {"BOOL": True}),
+    ("due", {"N": "1"}),
+    ("action", {"M": {}}),
+    ("traits", {"S": "{"}),
+    ("traits", {"N": "1"}),
 ]
 
 
 @pytest.mark.parametrize(("name", "value"), DAMAGE, ids=str)
 def test_a_damaged_row_is_malformed_and_says_why(name: str, value: Any) -> None:
-    item: dict[str, Any] = {**to_item(SCHEDULE), name: value}
+    item: dict[str, Any] = {**IMAGE, name: value}
     if value is None:
         del item[name]
-    row = from_item(item)
+    row = row_in(item)
     assert isinstance(row, Malformed)
     assert row.reason
 
@@ -136,14 +151,27 @@ json_values = st.recursive(
 )
 
 
-@given(st.sampled_from(sorted(to_item(SCHEDULE))), json_values)
+@given(st.sampled_from(sorted(IMAGE)), json_values)
 def test_no_row_breaks_the_reader(name: str, value: Any) -> None:
+    """Neither as a record shows it, nor as the store has it."""
+    assert row_in({**IMAGE, name: value})
     assert from_item({**to_item(SCHEDULE), name: value})
 
 
 def test_a_row_is_read_as_it_was_written() -> None:
-    assert from_item(to_item(SCHEDULE)) == SCHEDULE
-    assert from_item({**to_item(SCHEDULE), "colour": {"S": "blue"}}) == SCHEDULE, "a field added is passed over"
+    assert row_in(IMAGE) == from_item(to_item(SCHEDULE)) == SCHEDULE
+    assert row_in({**IMAGE, "colour": {"S": "blue"}}) == SCHEDULE, "a field added is passed over"
+
+
+@pytest.mark.parametrize("version", [{"N": "2"}, {"N": "0"}], ids=str)
+def test_a_row_of_another_version_waits_for_the_code_that_reads_it(version: Any) -> None:
+    assert isinstance(row_in({**IMAGE, "v": version}), UnknownVersion)
+
+
+@pytest.mark.parametrize("image", ["text", ["S"], 7, {"v": {}}, {"v": {"N": "one"}}, {"v": {"X": "1"}}], ids=str)
+def test_an_image_that_is_none_is_malformed(image: Any) -> None:
+    """Lambda never sends one; what was brought back has been in other hands."""
+    assert isinstance(row_in(image), Malformed)
 
 
 # ------------------------------------------------------------ what the store has of them
@@ -172,10 +200,10 @@ def test_a_schedule_is_found_in_whatever_was_stored() -> None:
 
 
 def test_the_removals_of_a_discarded_batch_are_read() -> None:
-    inserted = {**record(NewImage=to_item(SCHEDULE)), "eventName": "INSERT"}
+    inserted = {**record(NewImage=IMAGE), "eventName": "INSERT"}
     heartbeat = record(OldImage={"bucket": {"S": "heartbeat"}, "due": {"S": str(NOW)}})
     malformed = record(OldImage={"bucket": {"S": "?"}})
-    newer = record(OldImage={**to_item(SCHEDULE), "v": {"N": "99"}})  # nor may a redrive delete it with the others
+    newer = record(OldImage={**IMAGE, "v": {"N": "99"}})  # nor may a redrive delete it with the others
     contents = schedules_in(discarded(inserted, STREAM_RECORD, heartbeat, malformed, newer, STREAM_RECORD))
     assert (len(contents.schedules), contents.malformed) == (2, 2)
 

@@ -10,8 +10,7 @@ from jsonschema import Draft202012Validator
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.registration import Registration
 from delayer.core.schedule.instants import MINUTE
-from delayer.fakes import MemoryActions
-from delayer.ports.unavailable import Unavailable
+from delayer.fakes.runtime.faults import Fault, FaultPlan, faulty
 from delayer.use_cases.actions.registered import RegisteredActions
 from tests.openapi import openapi
 from tests.unit.handlers import handler_of, world_of_handlers
@@ -30,14 +29,15 @@ class Listing:
 
     def __init__(self) -> None:
         self.world = world_of_handlers()
-        store = self.world.actions.store
-        assert isinstance(store, MemoryActions)
-        self.rows = store.rows
         self.handler = handler_of(self.world, "api-action-list")
 
     def __call__(self) -> tuple[int, dict[str, Any]]:
         made = self.handler({}, None)
         return made["statusCode"], json.loads(made["body"])
+
+    def register(self, *registrations: Registration) -> None:
+        """As the stacks of this type do."""
+        assert self.world.action_rows.write(REPORTS.action.type, registrations, ())
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_it_lists_what_delayer_itself_brings_and_nothing_internal(listing: Listi
 def test_a_type_of_another_stack_is_listed_within_a_minute(listing: Listing) -> None:
     """With its schemas as they were registered, and nothing of its function."""
     listing()
-    listing.rows["a-report"] = (evolve(REPORTS, token="0", stack="s/others/1"), REPORTS)
+    listing.register(evolve(REPORTS, token="0", stack="s/others/1"), REPORTS)
     listing.world.clock.sleep_until(listing.world.clock.now() + MINUTE)
     [first, *_] = listing()[1]["actions"]
     assert first == {
@@ -71,7 +71,7 @@ def test_a_type_of_another_stack_is_listed_within_a_minute(listing: Listing) -> 
 
 
 def test_the_answer_is_as_documented(listing: Listing) -> None:
-    listing.rows["a-report"] = (REPORTS,)
+    listing.register(REPORTS)
     schemas = openapi()["components"]["schemas"]
     documented = {**schemas["ActionTypes"], "properties": {"actions": {"items": schemas["ActionType"]}}}
     status, body = listing()
@@ -81,10 +81,6 @@ def test_the_answer_is_as_documented(listing: Listing) -> None:
 
 def test_what_was_never_read_is_unavailable(listing: Listing) -> None:
     """Not an empty list."""
-
-    class Failing(MemoryActions):
-        def actions(self) -> Any:
-            raise Unavailable("DynamoDB")
-
-    listing.world.actions = RegisteredActions(clock=listing.world.clock, store=Failing())
+    rows = faulty(listing.world.action_rows, FaultPlan(Fault.BEFORE, at=0))
+    listing.world.actions = RegisteredActions(clock=listing.world.clock, store=rows)
     assert handler_of(listing.world, "api-action-list")({}, None)["statusCode"] == 503

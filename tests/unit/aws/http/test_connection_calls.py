@@ -7,6 +7,7 @@ import pytest
 
 from delayer.aws.http.requests import ANONYMOUS
 from delayer.core.schedule.instants import DAY, format_instant
+from tests.looking import all_rows
 from tests.unit.handlers import Handler, handler_of, world_of_handlers
 from tests.world import World
 
@@ -104,7 +105,7 @@ def test_a_name_that_climbs_is_refused(world: World, name: str) -> None:
     ):
         answer = call(world, function, method, name, BODY if method == "PUT" else None)
         assert (answer["statusCode"], answer["body"]["errors"][0]["field"]) == (422, "name")
-    assert world.connections.rows == {}
+    assert all_rows(world.connections) == {}
     assert world.secrets.texts == {}
 
 

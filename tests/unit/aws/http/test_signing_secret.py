@@ -9,7 +9,8 @@ from attrs import define, field
 from jsonschema import Draft202012Validator
 
 from delayer.core.schedule.instants import MINUTE
-from delayer.core.signing.keys import SigningKeys
+from delayer.repositories.control.signing_rows import KEYS
+from tests.looking import all_rows, take_row
 from tests.openapi import openapi
 from tests.unit.handlers import handler_of, world_of_handlers
 from tests.world import World
@@ -49,7 +50,7 @@ def test_the_secret_of_an_owner_who_never_rotated() -> None:
     assert (status, headers["Cache-Control"]) == (200, "no-store")
     assert SECRET.fullmatch(answer.pop("current"))
     assert answer == {"previous": None}
-    assert api.world.signing_rows.rotations == {}
+    assert all_rows(api.world.signing_rows) == {}
 
 
 def test_each_owner_has_its_own() -> None:
@@ -106,7 +107,7 @@ def test_a_wrong_body_changes_nothing_and_teaches(body: object, status: int, sai
     found, answer, _ = api(ROTATE, body)
     assert found == status
     assert said in json.dumps(answer)
-    assert api.world.signing_rows.rotations == {}
+    assert all_rows(api.world.signing_rows) == {}
 
 
 def test_a_repeat_is_refused_and_says_when() -> None:
@@ -122,9 +123,9 @@ def test_a_repeat_is_refused_and_says_when() -> None:
 
 def test_before_there_is_a_key_the_answer_is_503() -> None:
     api = Api()
-    api.world.signing_rows.keys = SigningKeys()
+    take_row(api.world.signing_rows, KEYS)
     assert api(GET)[0] == api(ROTATE)[0] == 503
-    assert api.world.signing_rows.rotations == {}
+    assert all_rows(api.world.signing_rows) == {}
 
 
 def test_a_caller_that_is_not_known_sees_nothing() -> None:

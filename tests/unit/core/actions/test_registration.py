@@ -24,8 +24,10 @@ from delayer.core.actions.registration import (
     most_bytes,
     name_of,
 )
-from delayer.fakes import MemoryActions, MemoryObserver
+from delayer.fakes import MemoryObserver
+from delayer.repositories.control.actions import StoredActions
 from delayer.use_cases.actions.register import Register
+from tests.tables import on_sqlite
 
 OWN = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b"
 REPORTS = "arn:aws:cloudformation:eu-west-1:123456789012:stack/reports/1a2b"
@@ -190,7 +192,7 @@ class CloudFormation(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.actions = MemoryActions()
+        self.actions = on_sqlite(StoredActions)
         register = Register(
             actions=self.actions,
             built_in={},
@@ -210,8 +212,8 @@ class CloudFormation(RuleBasedStateMachine):
     def deploy(self, number: int, template: Functions, fails_at: int, repeat: int, anew: bool) -> None:
         stack, other = self.stacks[number], self.stacks[1 - number]
         wanted = {name: (kind, f"{kind}#{function}") for name, (kind, function) in template.items()}
-        taken = {kind for kind, _ in wanted.values()} & set(self.actions.rows)
-        foreign = any(self.actions.rows[kind][-1].stack == other.arn for kind in taken)
+        taken = {kind for kind, _ in wanted.values()} & set(self.actions.actions())
+        foreign = any(self.actions.actions()[kind][-1].stack == other.arn for kind in taken)
         changed = any(stack.deployed.get(name) != one for name, one in wanted.items())
         before = stack.deployed
         succeeded = stack.deploy(wanted, fails_at, repeat, anew=anew)
@@ -238,7 +240,7 @@ class CloudFormation(RuleBasedStateMachine):
         for stack in self.stacks:
             for kind in KINDS:
                 if wanted := stack.in_force(kind):
-                    last = self.actions.rows[kind][-1]
+                    last = self.actions.actions()[kind][-1]
                     assert last.stack == stack.arn
                     assert last.function in wanted or self.is_still_to_be_deleted(stack, last)
 
@@ -247,7 +249,7 @@ class CloudFormation(RuleBasedStateMachine):
         for kind in KINDS:
             wanted = {function for stack in self.stacks for function in stack.in_force(kind)}
             if not wanted and not any(stack.late for stack in self.stacks):
-                assert kind not in self.actions.rows
+                assert kind not in self.actions.actions()
 
 
 CloudFormation.TestCase.settings = settings(
@@ -259,7 +261,8 @@ TestCloudFormation = CloudFormation.TestCase
 @pytest.mark.parametrize("physical_id", ["slack-post/of another", "sms-send/1", "slack-post", "", "/", "slack-post/"])
 def test_a_deletion_of_something_else_takes_nothing_out(physical_id: str) -> None:
     """Nor does one of another stack."""
-    actions = MemoryActions({"slack-post": (a_registration(resource="One"),)})
+    actions, registered = on_sqlite(StoredActions), (a_registration(resource="One"),)
+    assert actions.write("slack-post", registered, ())
     register = Register(
         actions=actions,
         built_in={},
@@ -273,4 +276,4 @@ def test_a_deletion_of_something_else_takes_nothing_out(physical_id: str) -> Non
         (OTHERS, "One", "slack-post/1"),
     ):
         register(Command(request="Delete", request_id="9", stack=stack, resource=name, physical_id=given))
-    assert actions.rows == {"slack-post": (a_registration(resource="One"),)}
+    assert actions.actions() == {"slack-post": registered}

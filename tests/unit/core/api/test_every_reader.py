@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from delayer.aws.dynamodb import schedule_table
 from delayer.aws.http import responses
 from delayer.core.actions.built_in import built_in
 from delayer.core.api import admission
@@ -27,6 +26,7 @@ from delayer.core.schedule.table_change import Kind
 from delayer.core.series.occurrence import NUMBER, TIME, Occurrence, definition_for
 from delayer.extension.executor import Action, Done, Message, Meta, Result, executor
 from delayer.extension.policy import Asked, At, Chosen, Policy, policy
+from delayer.repositories.schedules import schedule_table
 from delayer.use_cases.firing.relay import first_attempt
 from tests.samples import NOW, a_schedule
 

@@ -9,11 +9,14 @@ from delayer.core.limits.limit import limited
 from delayer.core.limits.line import Want, line_of, plan
 from delayer.core.limits.turn import TOLERANCE
 from delayer.core.schedule.instants import DAY, SECOND
-from delayer.fakes import MemoryLines
+from delayer.fakes.runtime.faults import FaultPlan, faulty
 from delayer.ports.lines import Booked, Elsewhere
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.lines import StoredLines
 from delayer.use_cases.limits.booking import Booking
+from tests.looking import all_rows, empty
 from tests.samples import NOW, OWNER
+from tests.tables import on_sqlite
 
 TEN = limited(Party(owner=OWNER, target="http-request target"), NOW, 100_000, "")
 
@@ -71,15 +74,16 @@ def test_in_any_second_and_in_any_ten_there_are_no_more_than_are_allowed(
     books: list[tuple[int, int, list[int], int]], late: list[int]
 ) -> None:
     """Three environments that know of each other only what a refusal tells; each attempt as late as it may be."""
-    lines = MemoryLines()
+    plan = FaultPlan()
+    lines = faulty(on_sqlite(StoredLines), plan)
     known = [Booking(lines=lines) for _ in range(3)]
     now, attempts = NOW, []
     for environment, passed, due, patience in books:
         now += passed
         asked = [Want(earliest=now + one, latest=now + one + patience) for one in sorted(due)]
-        writes = lines.writes
+        writes = len(plan.seen)
         turns = known[environment].book(TEN, asked)
-        assert lines.writes - writes <= 2
+        assert len(plan.seen) - writes <= 2
         for want, turn in zip(asked, turns, strict=True):
             assert turn is None or want.earliest <= turn <= want.latest
         attempts += [turn for turn in turns if turn is not None]
@@ -90,41 +94,42 @@ def test_in_any_second_and_in_any_ten_there_are_no_more_than_are_allowed(
 
 
 def test_a_batch_is_one_write_and_two_if_others_have_booked_further() -> None:
-    lines = MemoryLines()
+    plan = FaultPlan()
+    lines = faulty(on_sqlite(StoredLines), plan)
     one, other = Booking(lines=lines), Booking(lines=lines)
     assert one.book(TEN, wants(*[0] * 10)) == [NOW + 100 * at for at in range(10)]
-    assert lines.writes == 1
+    assert len(plan.seen) == 1
     assert one.book(TEN, wants(0)) == [NOW + 1_000]
-    assert lines.writes == 2
+    assert len(plan.seen) == 2
     assert other.book(TEN, wants(0, 0)) == [NOW + 1_100, NOW + 1_200]
-    assert lines.writes == 4, "it had not heard of the line"
+    assert len(plan.seen) == 4, "it had not heard of the line"
     assert one.book(TEN, wants(0)) == [NOW + 1_300], "it knew less than there was, but enough to go behind it"
-    assert lines.writes == 5
+    assert len(plan.seen) == 5
 
 
 def test_a_line_that_is_too_long_is_not_booked_and_not_asked_twice() -> None:
-    lines = MemoryLines()
+    stored, plan = on_sqlite(StoredLines), FaultPlan()
+    lines = faulty(stored, plan)
     one = Booking(lines=lines)
     one.book(TEN, wants(*[0] * 10))
     other = Booking(lines=lines)
     short = wants(0, 0, latest=NOW + 500)
     assert other.book(TEN, short) == [None, None]
-    booked = dict(lines.rows)
-    writes = lines.writes
+    booked, writes = all_rows(stored), len(plan.seen)
     assert other.book(TEN, short) == [None, None]
-    assert (lines.rows, lines.writes) == (booked, writes)
+    assert (all_rows(stored), len(plan.seen)) == (booked, writes)
 
 
 def test_a_line_whose_row_is_gone_goes_on_where_it_was() -> None:
-    lines = MemoryLines()
+    lines = on_sqlite(StoredLines)
     one = Booking(lines=lines)
     one.book(TEN, wants(*[0] * 10))
-    lines.rows.clear()
+    empty(lines)
     assert one.book(TEN, wants(0)) == [NOW + 1_000]
-    assert lines.rows == {line_of(TEN): (NOW + 1_100) * 1_000}
+    assert all_rows(lines) == {line_of(TEN): (NOW + 1_100) * 1_000}
 
 
-class Busy(MemoryLines):
+class Busy(StoredLines):
     """Others are always faster."""
 
     def begin_line(self, *args: object) -> Booked | Elsewhere:
@@ -136,4 +141,4 @@ class Busy(MemoryLines):
 
 def test_who_finds_others_again_and_again_waits() -> None:
     with pytest.raises(Unavailable, match="all the time"):
-        Booking(lines=Busy()).book(TEN, wants(0))
+        Booking(lines=on_sqlite(Busy)).book(TEN, wants(0))

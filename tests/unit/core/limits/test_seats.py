@@ -4,8 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.core.limits.seats import CLEARED, NEEDED, TERM, Hold, Row, is_usable, over, still_there, take
-from delayer.fakes import MemorySeats
+from delayer.repositories.flow.lines import LIST
+from delayer.repositories.flow.seats import HOLD, StoredSeats
+from delayer.store.items import entry_key
+from tests.looking import all_rows, put_item
 from tests.samples import NOW
+from tests.tables import on_sqlite
 
 HOLDS = st.lists(st.tuples(st.integers(1, 5), st.integers(-TERM, TERM)), max_size=6)
 
@@ -25,9 +29,10 @@ def test_what_is_taken_by_a_known_row_is_there_and_never_more_than_allowed(
     if taking is None:
         assert alive >= most
         return
-    rows = MemorySeats({"s": row})
+    rows = on_sqlite(StoredSeats)
+    put_item(rows, entry_key(LIST, "s"), {"taken": row.taken, **{HOLD + one.id: one.text for one in row.holds}})
     assert rows.take_seats("s", taking) is None, "nobody was faster"
-    assert rows.rows["s"].taken == alive + taking.hold.number <= most
+    assert all_rows(rows)["s"].taken == alive + taking.hold.number <= most
     assert taking.hold.number == min(wanted, most - alive)
 
 

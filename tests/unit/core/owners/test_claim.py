@@ -8,9 +8,10 @@ from delayer.core.actions.command import Command, Impossible, Made
 from delayer.core.owners.claim import PER_TOKEN, WAY_BACK, YOUNG, ClaimRefused, OwnerClaim, decide_claim
 from delayer.core.schedule.bucket import Shards
 from delayer.core.schedule.instants import DAY, HOUR, minute_of
-from delayer.fakes import MemoryOwnerClaim
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.owner_claim import StoredOwnerClaim
 from delayer.wiring import use_cases
+from tests.tables import on_sqlite
 from tests.world import START, World
 
 
@@ -158,12 +159,12 @@ def test_a_deployment_fails_and_is_rolled_back() -> None:
 def test_what_could_not_be_kept_is_not_noted() -> None:
     """The log of a deployment says what is, not what was to be."""
 
-    class Full(MemoryOwnerClaim):
+    class Full(StoredOwnerClaim):
         def write_owner_claim(self, claim: OwnerClaim) -> None:
             raise Unavailable("write the owner claim")
 
     world = World()
-    world.owner_claim = Full()
+    world.owner_claim = on_sqlite(Full)
     with pytest.raises(Unavailable):
         asked(world, "Create", "sub")
     assert [event for event, _, _ in world.observer.lines if event == "owner claim"] == []

@@ -17,7 +17,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.aws.dynamodb import schedule_table
 from delayer.core.history import cloud_events
 from delayer.core.history.events import of_record
 from delayer.core.schedule import definition, messages
@@ -26,6 +25,7 @@ from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind
+from delayer.repositories.schedules import schedule_table
 from delayer.use_cases.firing.relay import first_attempt
 from tests.samples import a_definition, a_schedule
 from tests.strategies import definitions, json_texts, schedules, texts
@@ -197,7 +197,7 @@ TOUCHED = ["openapi.yaml", "shared/delayer/core/api/contract.json", "shared/dela
 SCRIPT = """
 import json
 
-from delayer.aws.dynamodb.schedule_table import from_item, to_item
+from delayer.repositories.schedules.schedule_table import from_item, to_item
 from delayer.aws.http import responses
 from delayer.core.api.request import Invalid
 from delayer.core.firing.executing import Refused
@@ -285,7 +285,8 @@ def copy(tmp_path: Path) -> Path:
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "openapi.yaml", tmp_path)
     (tmp_path / "tests").mkdir()
-    shutil.copy(ROOT / "tests/world.py", tmp_path / "tests")
+    for name in ("world.py", "looking.py"):
+        shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
     return tmp_path
 
 

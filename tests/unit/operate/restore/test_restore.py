@@ -10,15 +10,17 @@ import boto3
 import pytest
 from attrs import evolve
 
-from delayer.aws.dynamodb.ledger import to_item as row_item
-from delayer.aws.dynamodb.schedule_table import to_item
 from delayer.aws.runtime.environment import SystemClock
+from delayer.aws.store.attributes import to_attributes
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, ended_unclaimed
+from delayer.core.ledger.row import LedgerRow
 from delayer.core.recovery.dead_letter import decode
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of
 from delayer.core.schedule.schedule import SYSTEM_OWNER, Schedule
 from delayer.core.schedule.schedule_id import READ_AGAIN, Kind
+from delayer.repositories.ledger import ledger
+from delayer.repositories.schedules import schedule_table
 from operate.restore.copying import Pace, WrongTable
 from operate.restore.options import Options, parse
 from operate.restore.run import Restore
@@ -33,6 +35,16 @@ TYPES = {
     "AWS::Lambda::EventSourceMapping": ["m1", "m2"],
     "AWS::Events::Rule": ["tick"],
 }
+
+
+def to_item(schedule: Schedule) -> dict[str, Any]:
+    """A record as boto3 takes it."""
+    return to_attributes(schedule_table.to_item(schedule))
+
+
+def row_item(row: LedgerRow) -> dict[str, Any]:
+    """A row of the ledger as boto3 takes it."""
+    return to_attributes(ledger.to_item(row))
 
 
 class ControlPlane:

@@ -20,15 +20,17 @@ from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.instants import MINUTE
 from delayer.fakes import (
     ManualClock,
-    MemoryConnections,
     MemoryObserver,
-    MemoryOwnerPolicies,
     MemorySeal,
     MemorySecrets,
-    MemoryTokens,
 )
+from delayer.fakes.runtime.faults import FaultPlan, faulty
 from delayer.ports.target import NotAttempted
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.connections.connections import StoredConnections
+from delayer.repositories.connections.tokens import StoredTokens
+from delayer.repositories.control.owner_policies import StoredOwnerPolicies
+from delayer.sqlite.sqlite_store import SqliteStore
 from delayer.targets.connections.connected import ConnectedTarget
 from delayer.targets.connections.token_endpoint import TokenEndpoint
 from delayer.targets.http_request import HttpTarget, Request, to_keep
@@ -36,7 +38,9 @@ from delayer.use_cases.connections.credentials import APART, KEPT, Credentials
 from delayer.use_cases.connections.tokens import Tokens
 from delayer.use_cases.owners.known import FRESH_FOR, KnownOwnerPolicies
 from delayer.use_cases.owners.reach import Reach
+from tests.looking import all_items, all_rows, empty, put_row
 from tests.samples import NOW, OWNER
+from tests.tables import on_sqlite
 from tests.unit.targets.server import Answer, Handler, Server, raw, status
 
 SECRET = "S3CR3T-0123456789"
@@ -49,12 +53,12 @@ class Stand:
     """One execution environment, and all that others share with it."""
 
     clock: ManualClock
-    connections: MemoryConnections
+    connections: StoredConnections
     secrets: MemorySecrets
-    tokens: MemoryTokens
+    tokens: StoredTokens
     seal: MemorySeal
     observer: MemoryObserver
-    policies: MemoryOwnerPolicies
+    policies: StoredOwnerPolicies
     server: Server
     made: int = 0
 
@@ -74,11 +78,11 @@ class Stand:
     def put(self, kind: Kind, **fields: str) -> None:
         """As a PUT, but for the order."""
         self.made += 1
-        secret, over = f"s{self.made}", self.connections.rows.get((OWNER, "crm"))
+        secret, over = f"s{self.made}", self.connections.read(OWNER, "crm")
         self.secrets.create(OWNER, secret, secret_text(OWNER, "crm", Values(type=kind, fields=fields)))
         header = fields.get("headerName", "Authorization")
         row = Connection(owner=OWNER, name="crm", type=kind, secret=secret, header=header, changed_at=self.clock.now())
-        self.connections.rows[OWNER, "crm"] = replaced(over, row) if over else row
+        put_row(self.connections, replaced(over, row) if over else row)
         if over:
             self.secrets.delete(OWNER, over.secret)
 
@@ -105,25 +109,32 @@ from delayer.core.actions.message import Message  # noqa: E402 - a name that the
 
 @pytest.fixture
 def stand(server: Server) -> Iterator[Stand]:
-    tokens = MemoryTokens()
+    items = SqliteStore()
     made = Stand(
         clock=ManualClock(NOW),
-        connections=MemoryConnections(tokens=tokens),
+        connections=on_sqlite(StoredConnections, items),
         secrets=MemorySecrets(),
-        tokens=tokens,
+        tokens=on_sqlite(StoredTokens, items),
         seal=MemorySeal(),
         observer=MemoryObserver(),
-        policies=MemoryOwnerPolicies(),
+        policies=on_sqlite(StoredOwnerPolicies),
         server=server,
     )
     yield made
-    written = repr((made.observer, made.connections, made.tokens))
+    written = repr((made.observer, all_items(made.connections), all_items(made.tokens)))
     assert SECRET not in written
     assert "t-1" not in written
 
 
+def kept(stand: Stand) -> TokenRow:
+    """The token of the connection, as others find it."""
+    row = stand.tokens.read(OWNER, "crm")
+    assert row
+    return row
+
+
 def for_hosts(stand: Stand, *hosts: str) -> None:
-    stand.connections.rows[OWNER, "crm"] = evolve(stand.connections.rows[OWNER, "crm"], hosts=hosts)
+    put_row(stand.connections, evolve(all_rows(stand.connections)[OWNER, "crm"], hosts=hosts))
 
 
 @pytest.mark.parametrize("hosts", [("another.example",), ("crm.example",), ("*.crm.example:*",)], ids=str)
@@ -280,7 +291,7 @@ def test_what_is_kept_is_bounded(stand: Stand) -> None:
         values = Values(type=Kind.BEARER, fields={"token": "b"})
         stand.secrets.create(OWNER, name, secret_text(OWNER, name, values))
         row = Connection(owner=OWNER, name=name, type=Kind.BEARER, secret=name, header="Authorization")
-        stand.connections.rows[OWNER, name] = row
+        put_row(stand.connections, row)
         credentials.of(OWNER, name, URL, lambda: 1.0)
     stand.secrets.texts.clear()
     newest, oldest = (credentials.of(OWNER, one, URL, lambda: 1.0) for one in (f"c{KEPT + 49}", "c0"))
@@ -361,8 +372,8 @@ def test_of_many_attempts_that_are_refused_at_the_same_time_one_reads_and_all_ha
 def test_nobody_waits_for_the_value_of_another_owner(stand: Stand) -> None:
     """A read that hangs holds up only the attempts with the very same value."""
     stand.put(Kind.BEARER, token="old")
-    rows, secrets = stand.connections.rows, stand.secrets
-    rows["another", "crm"] = evolve(rows[OWNER, "crm"], owner="another", secret="s-other")
+    connection, secrets = all_rows(stand.connections)[OWNER, "crm"], stand.secrets
+    put_row(stand.connections, evolve(connection, owner="another", secret="s-other"))
     secrets.create("another", "s-other", secret_text("another", "crm", Values(type=Kind.BEARER, fields={"token": "b"})))
     reading, go_on = threading.Event(), threading.Event()
 
@@ -402,7 +413,7 @@ def test_a_deleted_connection_after_a_401_is_a_401(stand: Stand) -> None:
     stand.put(Kind.BEARER, token="old")
 
     def reply(handler: Handler) -> None:
-        stand.connections.rows.clear()
+        empty(stand.connections)
         status(401)(handler)
 
     stand.server.reply = reply
@@ -528,7 +539,8 @@ def test_a_token_that_is_refused_is_renewed_once_a_minute(stand: Stand) -> None:
 
 def set_policy(stand: Stand, **rules: Any) -> None:
     """Of the owner; and ten seconds pass."""
-    over = stand.policies.rows[OWNER].revision if OWNER in stand.policies.rows else 0
+    stored = stand.policies.owner_policy(OWNER)
+    over = stored.revision if stored else 0
     new = StoredOwnerPolicy(policy=OwnerPolicy(rules=rules), revision=over + 1)
     assert stand.policies.write_owner_policy(OWNER, new, over)
     stand.clock.sleep_until(stand.clock.now() + FRESH_FOR)
@@ -555,9 +567,11 @@ def test_a_token_url_that_the_owner_policy_forbids_by_now_is_not_reached(stand: 
 
 
 def test_a_connection_without_tokens_asks_no_policy(stand: Stand) -> None:
+    plan = FaultPlan()
+    stand.policies = faulty(stand.policies, plan)
     stand.put(Kind.BEARER, token="b")
     stand.attempt()
-    assert stand.policies.reads == []
+    assert plan.seen == []
 
 
 def test_who_comes_while_it_is_fetched_waits_for_it(stand: Stand) -> None:
@@ -590,7 +604,7 @@ def test_who_comes_while_it_is_fetched_waits_for_it(stand: Stand) -> None:
 def test_whose_fetcher_died_comes_again(stand: Stand) -> None:
     """And no target is told of it: the message waits."""
     stand.put_oauth()
-    stand.tokens.rows[OWNER, "crm"] = TokenRow(owner=OWNER, name="crm", secret="s1", fetched_at=NOW)
+    put_row(stand.tokens, TokenRow(owner=OWNER, name="crm", secret="s1", fetched_at=NOW))
     with pytest.raises(NotAttempted):
         stand.attempt(timeout=20)
     stand.clock.sleep_until(NOW + MINUTE)
@@ -679,7 +693,7 @@ def test_a_fetch_that_a_short_attempt_has_cut_off_is_nobody_elses_failure(stand:
     stand.put_oauth()
     stand.server.reply = both(only("Bearer t-1"), hanging)
     assert isinstance(stand.attempt(timeout=0.3), Retry)
-    assert stand.tokens.rows[OWNER, "crm"].failure == ""
+    assert kept(stand).failure == ""
     with pytest.raises(NotAttempted):
         stand.attempt(timeout=20)
     assert len(stand.sent(TOKEN)) == 1
@@ -695,7 +709,7 @@ def test_a_token_is_used_though_it_cannot_be_kept(stand: Stand) -> None:
         def sealed(self, text: str, about: str) -> str:
             raise Unavailable("read the key of tokens")
 
-    class NoSecondWrite(MemoryTokens):
+    class NoSecondWrite(StoredTokens):
         def write(self, row: TokenRow, over: TokenRow | None) -> bool:
             if over is not None and over.fetched_at == row.fetched_at:
                 raise Unavailable("write token")
@@ -704,7 +718,7 @@ def test_a_token_is_used_though_it_cannot_be_kept(stand: Stand) -> None:
     stand.put_oauth()
     stand.server.reply = both(status(204), issuing())
     whole = stand.seal, stand.tokens
-    for broken in ((NoKey(), stand.tokens), (stand.seal, NoSecondWrite(stand.tokens.rows))):
+    for broken in ((NoKey(), stand.tokens), (stand.seal, on_sqlite(NoSecondWrite, stand.tokens.store))):
         stand.seal, stand.tokens = broken
         assert stand.attempt(timeout=20) == Done("HTTP 204")
         stand.seal, stand.tokens = whole
@@ -716,7 +730,7 @@ def test_a_token_is_used_though_it_cannot_be_kept(stand: Stand) -> None:
 
 
 def test_a_failure_that_cannot_be_noted_is_a_failure_all_the_same(stand: Stand) -> None:
-    class NoSecondWrite(MemoryTokens):
+    class NoSecondWrite(StoredTokens):
         def write(self, row: TokenRow, over: TokenRow | None) -> bool:
             if row.failure:
                 raise Unavailable("write token")
@@ -724,7 +738,7 @@ def test_a_failure_that_cannot_be_noted_is_a_failure_all_the_same(stand: Stand) 
 
     stand.put_oauth()
     stand.server.reply = both(status(204), status(500))
-    stand.tokens = NoSecondWrite()
+    stand.tokens = on_sqlite(NoSecondWrite)
     result = stand.attempt(timeout=20)
     assert isinstance(result, Retry)
     assert "HTTP 500" in result.detail
@@ -734,7 +748,7 @@ def test_who_has_little_time_leaves_it_to_others_to_renew_a_valid_token(stand: S
     stand.put_oauth()
     stand.server.reply = both(status(204), issuing())
     assert stand.attempt(timeout=5) == Done("HTTP 204")
-    stand.clock.sleep_until(stand.tokens.rows[OWNER, "crm"].fresh_until)
+    stand.clock.sleep_until(kept(stand).fresh_until)
     assert stand.attempt(timeout=5) == Done("HTTP 204")
     assert len(stand.sent(TOKEN)) == 1
     assert stand.attempt(timeout=20) == Done("HTTP 204")
@@ -747,7 +761,7 @@ def test_nine_and_a_half_seconds_are_enough_to_renew_a_token(stand: Stand, left:
     stand.server.reply = both(status(204), issuing())
     credentials = stand.environment().credentials
     credentials.of(OWNER, "crm", URL, lambda: 20.0)
-    stand.clock.sleep_until(stand.tokens.rows[OWNER, "crm"].fresh_until)
+    stand.clock.sleep_until(kept(stand).fresh_until)
     credentials.of(OWNER, "crm", URL, lambda: left)
     assert len(stand.sent(TOKEN)) == fetched
 

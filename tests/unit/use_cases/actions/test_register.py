@@ -1,21 +1,24 @@
 """What a stack may register, and what CloudFormation is told if it may not."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from attrs import define, evolve
+from attrs import evolve, frozen
 
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.command import Command, Impossible
 from delayer.core.actions.invocation import DESCRIBE, QUESTION, described
 from delayer.core.actions.registration import Registrations
-from delayer.fakes import MemoryActions, MemoryFunction, MemoryObserver
+from delayer.fakes import MemoryFunction, MemoryObserver
 from delayer.ports.function import NoAnswer
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.actions import StoredActions
 from delayer.use_cases.actions.describe import Describe, DescribedByRemote
 from delayer.use_cases.actions.register import Register
+from tests.looking import all_rows
+from tests.tables import on_sqlite
 
 OWN = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b"
 REPORTS = "arn:aws:cloudformation:eu-west-1:123456789012:stack/reports/1a2b"
@@ -33,12 +36,12 @@ def a_class(kind: str = "slack-post", **changes: Any) -> ActionType:
     return evolve(ActionType(type=kind, schema=json.dumps(schema)), **changes)
 
 
-def register_of(answer: object = None, actions: MemoryActions | None = None) -> Register:
+def register_of(answer: object = None, actions: StoredActions | None = None) -> Register:
     """The registrar, executor-remote, and a function of another stack, as they are wired."""
     function = MemoryFunction(lambda _: described(a_class()) if answer is None else answer)
     remote = Describe(function_at={ARN: function}.__getitem__)
     return Register(
-        actions=MemoryActions() if actions is None else actions,
+        actions=on_sqlite(StoredActions) if actions is None else actions,
         built_in=BUILT_IN,
         describe=DescribedByRemote(remote=MemoryFunction(lambda question: remote(question["function"]))),
         observer=MemoryObserver(),
@@ -53,19 +56,19 @@ def a_command(request: str = "Create", **changes: Any) -> Command:
 
 
 def test_a_type_of_another_stack_is_registered_as_its_function_describes_it() -> None:
-    actions = MemoryActions()
+    actions = on_sqlite(StoredActions)
     assert register_of(actions=actions)(a_command()) == "slack-post/r-1"
-    [one] = actions.rows["slack-post"]
+    [one] = all_rows(actions)["slack-post"]
     assert (one.action, one.stack, one.function, one.queue) == (a_class(), REPORTS, ARN, "")
 
 
 def test_a_type_of_its_own_stack_is_registered_as_it_was_built() -> None:
     """Nobody is asked: its function may not be there yet."""
-    actions = MemoryActions()
+    actions = on_sqlite(StoredActions)
     register = evolve(register_of(actions=actions), describe=DescribedByRemote(remote=MemoryFunction()))
     command = a_command(stack=OWN, properties={"Type": "sqs-send", "Queue": "https://q", "Release": "2"})
     assert register(command) == "sqs-send/r-1"
-    [one] = actions.rows["sqs-send"]
+    [one] = all_rows(actions)["sqs-send"]
     assert (one.action, one.queue, one.function) == (BUILT_IN["sqs-send"], "https://q", "")
 
 
@@ -85,10 +88,10 @@ def test_a_type_of_its_own_stack_is_registered_as_it_was_built() -> None:
     ],
 )
 def test_what_cannot_be_registered_has_a_reason(changes: dict[str, Any], answer: object, reason: str) -> None:
-    actions = MemoryActions()
+    actions = on_sqlite(StoredActions)
     with pytest.raises(Impossible, match=reason):
         register_of(answer, actions)(a_command(**changes))
-    assert actions.rows == {}
+    assert all_rows(actions) == {}
 
 
 def test_a_function_that_cannot_be_asked_is_a_reason_too() -> None:
@@ -108,31 +111,35 @@ def test_executor_remote_asks_what_a_class_says_and_nothing_else() -> None:
     assert "error" in Describe(function_at=lambda arn: MemoryFunction(lambda _: {"secret": 1}))(ARN)
 
 
-@define
-class Contested(MemoryActions):
-    """Another deployment is faster each time."""
+@frozen(kw_only=True)
+class Contested(StoredActions):
+    """Another deployment is faster, so many times."""
 
-    left: int = 1
+    times: Iterator[int]
 
     def write(self, kind: str, registrations: Registrations, over: Registrations) -> bool:
-        self.left -= 1
-        return super().write(kind, registrations, over) if self.left < 0 else False
+        return super().write(kind, registrations, over) if next(self.times, None) is None else False
+
+
+def contested(times: int) -> Contested:
+    actions = on_sqlite(StoredActions)
+    return Contested(store=actions.store, table=actions.table, times=iter(range(times)))
 
 
 def test_a_write_that_another_one_overtook_is_repeated() -> None:
-    actions = Contested(left=5)
+    actions = contested(5)
     register_of(actions=actions)(a_command())
-    assert "slack-post" in actions.rows
+    assert "slack-post" in all_rows(actions)
     with pytest.raises(Unavailable):
-        register_of(actions=Contested(left=10_000))(a_command())
+        register_of(actions=contested(10_000))(a_command())
 
 
 def test_what_was_created_without_an_answer_is_taken_out() -> None:
     """CloudFormation got none in time, made up a name for the resource, and rolls back."""
-    actions = MemoryActions()
+    actions = on_sqlite(StoredActions)
     register = register_of(actions=actions)
     register(a_command())
     register(a_command("Delete", physical_id="reports-Other-1XYZ", resource="Other"))
-    assert "slack-post" in actions.rows
+    assert "slack-post" in all_rows(actions)
     register(a_command("Delete", physical_id="reports-Slack-1XYZ"))
-    assert actions.rows == {}
+    assert all_rows(actions) == {}

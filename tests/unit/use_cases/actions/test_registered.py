@@ -4,9 +4,9 @@ import pytest
 from attrs import define, field
 
 from delayer.core.actions.action_type import ActionType
-from delayer.core.actions.registration import Registration
+from delayer.core.actions.registration import Registration, Registrations
 from delayer.core.schedule.instants import MINUTE, SECOND
-from delayer.fakes import ManualClock, MemoryActions
+from delayer.fakes import ManualClock
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.actions.registered import RegisteredActions
 
@@ -18,13 +18,14 @@ def a_registration(kind: str, token: str = "1") -> Registration:
 
 
 @define
-class Counted(MemoryActions):
-    """Counts the reads, and fails some."""
+class Counted:
+    """Port ReadsActions: counts the reads, and fails some."""
 
+    rows: dict[str, Registrations] = field(factory=dict)
     reads: int = 0
     fails: bool = False
 
-    def actions(self) -> dict[str, tuple[Registration, ...]]:
+    def actions(self) -> dict[str, Registrations]:
         self.reads += 1
         if self.fails:
             raise Unavailable("DynamoDB")

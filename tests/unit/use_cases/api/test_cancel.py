@@ -1,9 +1,10 @@
 """Cancelling: answered only if it is true, wherever the schedule is, and however often it is asked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import pytest
-from attrs import define, evolve
+from attrs import evolve, frozen
 
 from delayer.core.api.cancellation import Expired, NotFound, TooLate, decide_replace
 from delayer.core.ledger.lifecycle import State
@@ -13,13 +14,14 @@ from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
-from delayer.fakes import MemoryLedger, MemoryScheduleTable
-from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
-from delayer.ports.ledger import WriteResult
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, faulty
 from delayer.ports.registry import NameRow
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.schedules.schedule_table import StoredScheduleTable
 from delayer.use_cases.api.cancel import Cancel, Cancelled
+from tests.looking import all_rows, put_row
 from tests.samples import claimed
+from tests.tables import Comes, in_turn, preceded
 from tests.world import PERIOD, START, World
 
 OWNER = "owner"
@@ -32,9 +34,9 @@ def a_cancel(world: World, plan: FaultPlan | None = None) -> Cancel:
         return world.cancel
     return evolve(
         world.cancel,
-        ledger=Faulty(world.ledger, plan),
-        schedules=Faulty(world.table, plan),
-        registry=Faulty(world.registry, plan),
+        ledger=faulty(world.ledger, plan),
+        schedules=faulty(world.table, plan),
+        registry=faulty(world.registry, plan),
     )
 
 
@@ -49,9 +51,9 @@ def test_a_schedule_in_the_table_never_fires() -> None:
     world = World()
     schedule = posted(world)
     answer = a_cancel(world)(schedule.id, OWNER)
-    assert answer == Cancelled(world.ledger.rows[schedule.id])
-    assert world.ledger.rows[schedule.id].state is State.CANCELLED
-    assert world.table.rows == {}
+    assert answer == Cancelled(all_rows(world.ledger)[schedule.id])
+    assert all_rows(world.ledger)[schedule.id].state is State.CANCELLED
+    assert all_rows(world.table) == {}
     world.run_until(START + DAY + HOUR)
     assert world.target.reached == []
     assert world.store.objects == {}, "the REMOVE of what was cancelled is nothing to dead-letter"
@@ -75,19 +77,19 @@ def test_a_schedule_that_was_executed_is_answered_so() -> None:
     world = World()
     schedule = posted(world, START + MINUTE)
     world.run_until(START + 2 * MINUTE)
-    before = world.ledger.rows[schedule.id]
+    before = all_rows(world.ledger)[schedule.id]
     assert a_cancel(world)(schedule.id, OWNER) == TooLate(before)
     assert before.state is State.EXECUTED
-    assert world.ledger.rows[schedule.id] == before
+    assert all_rows(world.ledger)[schedule.id] == before
 
 
 def test_a_claimed_schedule_is_too_late() -> None:
     """Nothing is deleted either: another copy may be all that is left of it."""
     world = World()
     schedule = posted(world)
-    world.ledger.store(claimed(schedule))
+    put_row(world.ledger, claimed(schedule))
     assert a_cancel(world)(schedule.id, OWNER) == TooLate(claimed(schedule))
-    assert key_of(schedule.id) in world.table.rows
+    assert key_of(schedule.id) in all_rows(world.table)
 
 
 def test_a_cancel_repeated_is_answered_the_same_and_deletes_again() -> None:
@@ -98,7 +100,7 @@ def test_a_cancel_repeated_is_answered_the_same_and_deletes_again() -> None:
     world.table.put(schedule)
     world.clock.move(HOUR)
     assert a_cancel(world)(schedule.id, OWNER) == first
-    assert world.table.rows == {}
+    assert all_rows(world.table) == {}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_a_schedule_that_waits_costs_two_requests() -> None:
     world, plan = World(), FaultPlan()
     schedule = posted(world)
     a_cancel(world, plan)(schedule.id, OWNER)
-    assert plan.seen == ["MemoryLedger.write", "MemoryScheduleTable.delete"]
+    assert plan.seen == ["StoredLedger.write", "StoredScheduleTable.write_all"]
 
 
 def test_a_named_schedule_keeps_its_name_in_the_row() -> None:
@@ -135,33 +137,24 @@ def test_a_named_schedule_keeps_its_name_in_the_row() -> None:
     row = LedgerRow(
         schedule_id=schedule.id, owner=OWNER, state=State.SCHEDULED, revision=1, at=START, expires_at=1, name="a name"
     )
-    world.ledger.store(row)
+    put_row(world.ledger, row)
     assert isinstance(a_cancel(world)(schedule.id, OWNER), Cancelled)
-    current = world.ledger.rows[schedule.id]
+    current = all_rows(world.ledger)[schedule.id]
     assert (current.name, current.revision) == ("a name", 2)
 
 
-@define
-class Between(MemoryLedger):
+def among_others(world: World, *deeds: Comes) -> Cancel:
     """Somebody else writes just before each of the first writes."""
-
-    others: tuple[Callable[[MemoryLedger], object], ...] = ()
-
-    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
-        if self.others:
-            first, *rest = self.others
-            self.others = tuple(rest)
-            first(MemoryLedger(rows=self.rows))
-        return super().write(changes)
+    return evolve(a_cancel(world), ledger=preceded(world.ledger, in_turn(*deeds)))
 
 
 def test_a_claim_that_comes_first_wins() -> None:
     """The cancel learns of it from the write that was refused, and says so."""
     world = World()
     schedule = posted(world)
-    ledger = Between(others=(lambda ledger: ledger.store(claimed(schedule)),))
-    assert evolve(a_cancel(world), ledger=ledger)(schedule.id, OWNER) == TooLate(claimed(schedule))
-    assert key_of(schedule.id) in world.table.rows
+    cancel = among_others(world, lambda: put_row(world.ledger, claimed(schedule)))
+    assert cancel(schedule.id, OWNER) == TooLate(claimed(schedule))
+    assert key_of(schedule.id) in all_rows(world.table)
 
 
 def test_it_is_decided_anew_on_each_row_that_is_in_the_way() -> None:
@@ -170,33 +163,29 @@ def test_it_is_decided_anew_on_each_row_that_is_in_the_way() -> None:
     schedule = posted(world)
     redriven = evolve(claimed(schedule), state=State.SCHEDULED, revision=4, nonce="n9", lease_until=0)
     again = evolve(claimed(schedule), revision=5)
-    ledger = Between(others=(lambda one: one.store(redriven), lambda one: one.store(again)))
-    assert evolve(a_cancel(world), ledger=ledger)(schedule.id, OWNER) == TooLate(again)
+    cancel = among_others(world, *(partial(put_row, world.ledger, row) for row in (redriven, again)))
+    assert cancel(schedule.id, OWNER) == TooLate(again)
 
 
 def test_two_cancels_at_a_time_say_the_same() -> None:
     world = World()
     schedule = posted(world)
-    other = []
-
-    def cancel_too(ledger: MemoryLedger) -> None:
-        other.append(evolve(a_cancel(world), ledger=ledger)(schedule.id, OWNER))
-
-    ledger = Between(others=(cancel_too,))
-    assert [evolve(a_cancel(world), ledger=ledger)(schedule.id, OWNER)] == other
+    other: list[object] = []
+    cancel = among_others(world, lambda: other.append(a_cancel(world)(schedule.id, OWNER)))
+    assert [cancel(schedule.id, OWNER)] == other
     assert isinstance(other[0], Cancelled)
 
 
-@define
-class Stubborn(MemoryScheduleTable):
+@frozen(kw_only=True)
+class Stubborn(StoredScheduleTable):
     """Deletes nothing."""
 
-    raises: bool = False
+    raises: bool
 
-    def delete(self, keys: object) -> list[RecordKey]:
+    def delete(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
         if self.raises:
             raise Unavailable("injected")
-        return list(keys)  # type: ignore[call-overload, no-any-return] # keys are a sequence
+        return list(keys)
 
 
 @pytest.mark.parametrize("raises", [False, True])
@@ -204,7 +193,8 @@ def test_a_record_left_behind_does_not_change_the_answer(raises: bool) -> None:
     """It moves on in its time, and its claim is refused."""
     world = World()
     schedule = posted(world, START + HOUR)
-    cancel = evolve(a_cancel(world), schedules=Stubborn(raises=raises))
+    stubborn = Stubborn(store=world.items, table=world.table.table, raises=raises)
+    cancel = evolve(a_cancel(world), schedules=stubborn)
     assert isinstance(cancel(schedule.id, OWNER), Cancelled)
     assert "record of a cancelled schedule not deleted" in [event for event, _, _ in world.observer.lines]
     world.run_until(START + 2 * HOUR)
@@ -236,7 +226,7 @@ def test_the_key_of_an_id_is_that_of_its_schedule() -> None:
     schedule = posted(world)
     address = schedule.address
     assert key_of(schedule.id) == RecordKey(bucket=address.bucket.key, due=address.sort_key(schedule.id))
-    assert list(world.table.rows) == [key_of(schedule.id)]
+    assert list(all_rows(world.table)) == [key_of(schedule.id)]
 
 
 def test_a_name_that_goes_on_pointing_at_what_was_replaced_is_not_asked_for_ever() -> None:
@@ -245,8 +235,8 @@ def test_a_name_that_goes_on_pointing_at_what_was_replaced_is_not_asked_for_ever
     old, new = posted(world), posted(world)
     replaced = decide_replace(old.id, OWNER, None, new.id, START)
     assert isinstance(replaced, LedgerChange)
-    world.ledger.store(replaced.row)
-    world.registry.names[OWNER, "n"] = NameRow(owner=OWNER, name="n", schedule_id=old.id)
+    put_row(world.ledger, replaced.row)
+    put_row(world.registry, NameRow(owner=OWNER, name="n", schedule_id=old.id))
     with pytest.raises(Unavailable, match="try again"):
         a_cancel(world).by_name("n", OWNER)
-    assert new.id not in world.ledger.rows
+    assert new.id not in all_rows(world.ledger)

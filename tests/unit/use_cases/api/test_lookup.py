@@ -1,5 +1,7 @@
 """Looking a schedule up: the ledger's word counts more than the table's."""
 
+from types import SimpleNamespace
+
 import pytest
 from attrs import evolve
 
@@ -10,10 +12,11 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule import NO_TRAITS
-from delayer.fakes import MemoryJournal
-from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
+from delayer.fakes.runtime.faults import Fault, FaultPlan, faulty
+from delayer.store.items import entry_key
 from delayer.use_cases.api.lookup import Lookup
 from delayer.wiring import use_cases
+from tests.looking import all_items, empty, store_of, table_of
 from tests.unit.use_cases.api.test_accept import accepted, body
 from tests.unit.use_cases.api.test_cancel import a_cancel
 from tests.world import START, World
@@ -100,7 +103,7 @@ def test_what_is_too_old_may_have_been_anything() -> None:
     world = World()
     schedule = world.post(START + SECOND)
     assert schedule
-    world.table.rows.clear()
+    empty(world.table)
     world.clock.move(SECOND + STALE_AFTER)
     assert isinstance(a_lookup(world).by_id(schedule.id, OWNER), Status)
     world.clock.move(1)
@@ -126,7 +129,7 @@ def test_a_journal_that_does_not_answer_makes_the_answer_shorter() -> None:
     world.run_until(START + 2 * MINUTE)
     world.update_journal()
     whole = a_lookup(world).by_id(schedule.id, OWNER)
-    down = evolve(a_lookup(world), journal=Faulty(world.journal, FaultPlan(Fault.BEFORE, 0)))
+    down = evolve(a_lookup(world), journal=faulty(world.journal, FaultPlan(Fault.BEFORE, 0)))
     assert isinstance(whole, Status)
     assert down.by_id(schedule.id, OWNER) == evolve(whole, history=(), original=None)
     assert world.observer.warnings == ["journal not read"]
@@ -140,15 +143,15 @@ def test_a_history_is_never_ahead_of_the_state() -> None:
     world = World()
     schedule = accepted(world, body(), owner=OWNER)
     world.update_journal()
+    known = world.journal.history
 
-    class Slow(MemoryJournal):
-        def history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
-            known = world.journal.history(schedule_id, owner)
-            world.run_until(START + 2 * MINUTE)
-            world.update_journal()
-            return known
+    def slow(schedule_id: str, owner: str) -> tuple[Event, ...]:
+        found = known(schedule_id, owner)
+        world.run_until(START + 2 * MINUTE)
+        world.update_journal()
+        return found
 
-    found = evolve(a_lookup(world), journal=Slow()).by_id(schedule.id, OWNER)
+    found = evolve(a_lookup(world), journal=SimpleNamespace(history=slow)).by_id(schedule.id, OWNER)
     assert isinstance(found, Status)
     assert found.state is State.EXECUTED
     assert [event.type for event in found.history] == ["scheduled", "enqueued", "claimed"]
@@ -160,7 +163,7 @@ def test_what_the_ledger_has_forgotten_the_journal_tells() -> None:
     done, stuck = accepted(world, body(), owner=OWNER), accepted(world, body(), owner=OWNER)
     world.run_until(START + 2 * MINUTE)
     world.update_journal()
-    world.ledger.rows.clear()
+    empty(world.ledger)
     found = a_lookup(world).by_id(done.id, OWNER)
     assert isinstance(found, Status)
     assert found.state is State.ENQUEUED, "as far as anybody knows"
@@ -169,8 +172,8 @@ def test_what_the_ledger_has_forgotten_the_journal_tells() -> None:
     assert isinstance(found, Status)
     original = Original(schedule=evolve(done, traits=NO_TRAITS))
     assert (found.state, found.overdue, found.original) == (State.EXECUTED, False, original)
-    events = world.journal.histories[stuck.id]
-    world.journal.histories[stuck.id] = {key: one for key, one in events.items() if one.type != "executed"}
+    [end] = [item for item in all_items(world.journal, f"schedule#{stuck.id}") if State.EXECUTED in item["event"]]
+    store_of(world.journal).forget(table_of(world.journal), entry_key(end["list"], end["entry"]))
     assert a_lookup(world).by_id(stuck.id, OWNER) == Expired()
     assert evolve(a_lookup(world), journal=None).by_id(done.id, OWNER) == Expired()
 

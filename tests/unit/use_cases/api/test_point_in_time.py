@@ -23,6 +23,7 @@ from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import Replaced
 from delayer.use_cases.api.stop import Stopped
 from delayer.wiring import use_cases
+from tests.looking import all_rows, empty
 from tests.samples import ACTION
 from tests.world import START, World
 
@@ -58,6 +59,8 @@ class Client:
         return self.world.stored(self.id)
 
     def run(self, until: Millis) -> None:
+        """Of the time before its last hour nothing is played: a day of empty minutes would take some seconds."""
+        self.world.clock.sleep_until(self.asked - HOUR)
         self.world.run_until(max(until, self.world.clock.now()))
 
     def lookup(self) -> dict[str, Any]:
@@ -95,7 +98,7 @@ def test_get_and_list_in_the_table(offset: Millis) -> None:
 def test_get_and_list_on_the_way(offset: Millis) -> None:
     """Neither the table nor the ledger knows it: all there is is its id."""
     client = Client(offset)
-    client.world.table.delete(list(client.world.table.rows))
+    client.world.table.delete(list(all_rows(client.world.table)))
     assert client.world.row(client.schedule) is None
     client.check(State.ENQUEUED)
     assert "createdAt" not in client.lookup()
@@ -117,7 +120,7 @@ def test_get_of_what_only_the_journal_knows(offset: Millis) -> None:
     client = Client(offset)
     client.run(client.asked + HOUR)
     client.world.update_journal()
-    client.world.ledger.rows.clear()
+    empty(client.world.ledger)
     client.world.clock.move(STALE_AFTER + DAY)
     shown = client.lookup()
     assert (shown["state"], shown["pointInTime"]) == (State.EXECUTED, client.text)
@@ -165,7 +168,7 @@ def test_patch_of_the_payload_alone_keeps_it(offset: Millis) -> None:
     assert client.text == text
     shown = client.lookup()
     assert (shown["state"], shown["pointInTime"], shown["payload"]) == (State.SCHEDULED, text, 2)
-    client.world.table.delete(list(client.world.table.rows))
+    client.world.table.delete(list(all_rows(client.world.table)))
     assert client.lookup()["pointInTime"] == text, "by its id alone"
 
 

@@ -11,12 +11,13 @@ from delayer.core.api.request import Invalid
 from delayer.core.firing.executing import Refused
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import ATTEMPT_OVER
-from delayer.fakes import MemoryLiveCount, MemoryRateLimit
+from delayer.fakes.runtime.faults import FaultPlan, faulty
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.quota import Quota
 from delayer.use_cases.api.replace import Replace, Replaced
 from delayer.use_cases.owners.spending import OWNERS, Buckets
+from tests.looking import all_rows
 from tests.unit.use_cases.api.test_accept import body
 from tests.unit.use_cases.api.test_cancel import a_cancel
 from tests.unit.use_cases.api.test_replace import a_request
@@ -41,7 +42,7 @@ def test_an_owner_creates_no_more_in_a_minute_than_the_limit() -> None:
     error = refused(world)
     assert str(error) == "At most 3 schedules may be created in a minute."
     assert error.retry_after == 40 * SECOND
-    assert len(world.table.rows) == 3
+    assert len(all_rows(world.table)) == 3
     assert isinstance(world.accept(body(), "another"), Accepted), "each owner for itself"
     world.clock.move(error.retry_after)
     assert isinstance(world.accept(body(), "owner"), Accepted)
@@ -174,7 +175,7 @@ def test_creations_that_cannot_be_counted_are_not_accepted() -> None:
     quota = a_quota(world, Limits(creates_per_minute=1), Down(), Never())
     with pytest.raises(Unavailable):
         evolve(world.accept, quota=quota)(body(), "owner")
-    assert world.table.rows == {}
+    assert all_rows(world.table) == {}
 
 
 def test_a_name_whose_holder_has_failed_needs_room() -> None:
@@ -237,9 +238,11 @@ def test_a_burst_of_a_minutes_worth_is_allowed() -> None:
 
 def test_the_free_limit_writes_and_reads_nothing() -> None:
     world = World(limits=Limits(creates_per_second=1))
-    world.accept(body(), "owner")
-    assert world.rate_limit == MemoryRateLimit()
-    assert world.live_count == MemoryLiveCount()
+    plan = FaultPlan()
+    world.rate_limit, world.live_count = faulty(world.rate_limit, plan), faulty(world.live_count, plan)
+    world.build()
+    assert isinstance(world.accept(body(), "owner"), Accepted)
+    assert plan.seen == []
 
 
 @pytest.mark.parametrize("step", [-HOUR, 0])

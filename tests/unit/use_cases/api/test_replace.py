@@ -9,23 +9,27 @@ from attrs import define, evolve, field
 from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, NotFound, OnItsWay, TooLate
 from delayer.core.api.request import Request
 from delayer.core.firing.executing import Done, Result
+from delayer.core.history import cloud_events
 from delayer.core.history.events import Original
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow, named
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import ATTEMPT_OVER, STALE_AFTER
 from delayer.core.schedule.messages import ExecutorMessage, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
-from delayer.fakes import MemoryRegistry
-from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, faulty
+from delayer.ports.journal import JournalEntry
 from delayer.ports.registry import ScheduleTransaction
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.registry.registry import StoredRegistry
 from delayer.use_cases.api.replace import Replace, Replaced
 from delayer.use_cases.recovery.dead_letter import undeliverable
 from delayer.use_cases.transactions import ROUNDS, with_name
 from delayer.wiring import use_cases
+from tests.looking import all_rows, empty, put_row, take_row
 from tests.samples import a_definition, claimed
+from tests.tables import preceded
 from tests.world import START, World
 
 OWNER = "owner"
@@ -38,19 +42,25 @@ class Stand:
 
     world: World = field(factory=World)
     journaled: bool = False
-    meanwhile: tuple[Callable[[], object], ...] = ()  # what others do just before the first registry
+    meanwhile: tuple[Callable[[], object], ...] = ()  # what others do, each before a transaction of the registry
 
     def __attrs_post_init__(self) -> None:
-        self.registry = Between(schedules=self.world.table, ledger=self.world.ledger, stand=self)
+        self.registry = preceded(self.world.registry, self.others_come, ["transact"])
         self.replace = self.replace_under(None)
+
+    def others_come(self) -> None:
+        if self.meanwhile:
+            first, *rest = self.meanwhile
+            self.meanwhile = tuple(rest)
+            first()
 
     def replace_under(self, plan: FaultPlan | None) -> Replace:
         world = self.world
         return evolve(
             world.replace,
-            ledger=Faulty(world.ledger, plan) if plan else world.ledger,
-            schedules=Faulty(world.table, plan) if plan else world.table,
-            registry=Faulty(self.registry, plan) if plan else self.registry,
+            ledger=faulty(world.ledger, plan) if plan else world.ledger,
+            schedules=faulty(world.table, plan) if plan else world.table,
+            registry=faulty(self.registry, plan) if plan else self.registry,
             journal=world.journal if self.journaled else None,
         )
 
@@ -60,21 +70,22 @@ class Stand:
         return answer.schedule
 
     def row(self, schedule: Schedule) -> LedgerRow:
-        return self.world.ledger.rows[schedule.id]
+        row: LedgerRow = all_rows(self.world.ledger)[schedule.id]
+        return row
 
     def claim(self, schedule: Schedule, revision: int = 1) -> LedgerRow:
         """A relay claims it, over whatever row there is."""
         row = claimed(schedule, now=self.world.clock.now())
-        current = self.world.ledger.rows.get(schedule.id)
+        current = all_rows(self.world.ledger).get(schedule.id)
         row = evolve(row, revision=revision + 1 if current else 1, name=current.name if current else "")
-        self.world.ledger.store(row)
+        put_row(self.world.ledger, row)
         return row
 
     def end(self, schedule: Schedule, state: State) -> LedgerRow:
         """Whatever came before it."""
         current = self.row(schedule)
         row = evolve(current, state=state, revision=current.revision + 1, at=self.world.clock.now())
-        self.world.ledger.store(row)
+        put_row(self.world.ledger, row)
         return row
 
     def posted(self, due: Millis = START + 2 * HOUR) -> Schedule:
@@ -94,24 +105,6 @@ class Stand:
         return [message.schedule.id for _, message in self.world.target.reached]
 
 
-@define(kw_only=True)
-class Between(MemoryRegistry):
-    """The registry, with others in between."""
-
-    stand: Stand
-
-    def replace(self, transaction: ScheduleTransaction) -> bool:
-        if self.stand.meanwhile:
-            first, *rest = self.stand.meanwhile
-            self.stand.meanwhile = tuple(rest)
-            first()
-        return super().replace(transaction)
-
-    def plainly(self, transaction: ScheduleTransaction) -> bool:
-        """With nobody in between."""
-        return super().replace(transaction)
-
-
 def a_request(due: Millis = START + 2 * HOUR, payload: str = "1") -> Request:
     return Request(point_in_time=due, definition=a_definition(action='{"type":"http-request"}', payload=payload))
 
@@ -126,7 +119,7 @@ def test_the_first_of_a_name_is_created() -> None:
     assert isinstance(answer, Replaced)
     new = answer.schedule
     assert answer.previous is None
-    assert stand.world.table.rows == {key_of(new.id): new}
+    assert all_rows(stand.world.table) == {key_of(new.id): new}
     assert stand.row(new) == named(new.id, OWNER, NAME, START)
     assert stand.holder() == new.id
     assert stand.world.observer.counts["Accepted"] == 1
@@ -141,7 +134,7 @@ def test_the_next_of_a_name_takes_its_place() -> None:
     assert answer.previous == old.id
     assert (stand.row(old).state, stand.row(old).replaced_by) == (State.REPLACED, answer.schedule.id)
     assert stand.holder() == answer.schedule.id
-    assert stand.world.table.rows == {key_of(answer.schedule.id): answer.schedule}
+    assert all_rows(stand.world.table) == {key_of(answer.schedule.id): answer.schedule}
     assert stand.fired() == [answer.schedule.id]
 
 
@@ -172,7 +165,7 @@ def test_a_claimed_namesake_is_too_late() -> None:
     row = stand.claim(old)
     assert stand.replace.by_name(a_request(), OWNER, NAME) == TooLate(row)
     assert stand.holder() == old.id
-    assert list(stand.world.table.rows) == [key_of(old.id)]
+    assert list(all_rows(stand.world.table)) == [key_of(old.id)]
 
 
 @pytest.mark.parametrize("state", [State.EXECUTED, State.CANCELLED, State.DROPPED])
@@ -208,18 +201,18 @@ def test_a_name_moves_on_from_what_is_too_old() -> None:
     """Whether its row is gone or not: it is not written again."""
     stand = Stand()
     old = stand.by_name(START + HOUR)
-    before = stand.world.ledger.rows.pop(old.id)
+    take_row(stand.world.ledger, old.id)
     stand.world.clock.move(HOUR + STALE_AFTER + 1)
     new = stand.by_name(stand.world.clock.now() + HOUR)
     assert stand.holder() == new.id
-    assert before.schedule_id not in stand.world.ledger.rows
+    assert old.id not in all_rows(stand.world.ledger)
 
 
 def test_a_namesake_without_a_row_is_taken_for_live() -> None:
     """It has one as a rule; without it, ending it is the safe side."""
     stand = Stand()
     old = stand.by_name()
-    stand.world.ledger.rows.clear()
+    empty(stand.world.ledger)
     new = stand.by_name()
     assert (stand.row(old).state, stand.row(old).revision) == (State.REPLACED, 1)
     assert stand.fired() == [new.id]
@@ -260,11 +253,13 @@ def test_it_gives_up_when_others_change_it_all_the_time() -> None:
     """The client may try again; nothing of its own was written."""
     stand = Stand()
     stand.by_name()
-    stand.meanwhile = tuple(lambda: stand.registry.plainly(_another(stand)) for _ in range(ROUNDS))
+    stand.meanwhile = tuple(lambda: stand.world.registry.replace(_another(stand)) for _ in range(ROUNDS))
     with pytest.raises(Unavailable, match="all the time"):
         stand.replace.by_name(a_request(payload="mine"), OWNER, NAME)
     assert not [
-        row for row in stand.world.table.rows.values() if isinstance(row, Schedule) and row.definition.payload == "mine"
+        row
+        for row in all_rows(stand.world.table).values()
+        if isinstance(row, Schedule) and row.definition.payload == "mine"
     ]
 
 
@@ -304,7 +299,7 @@ def test_what_is_not_given_stays(point_in_time: Millis | None, payload: str | No
     assert new.id != old.id
     assert new.address.due == new.point_in_time
     assert (stand.row(old).state, stand.row(old).replaced_by) == (State.REPLACED, new.id)
-    assert new.id not in stand.world.ledger.rows, "without a name there is no row before the claim"
+    assert new.id not in all_rows(stand.world.ledger), "without a name there is no row before the claim"
     assert stand.fired() == [new.id]
 
 
@@ -326,7 +321,7 @@ def test_what_was_redriven_into_the_table_is_replaced() -> None:
     row = LedgerRow(
         schedule_id=old.id, owner=OWNER, state=State.SCHEDULED, revision=7, at=START, expires_at=old.point_in_time
     )
-    stand.world.ledger.store(row)
+    put_row(stand.world.ledger, row)
     new = by_id(stand, old, payload="2")
     assert stand.row(old).revision == 8
     assert stand.fired() == [new.id]
@@ -344,7 +339,7 @@ def test_what_has_failed_is_given_another_payload_and_fires_however_late(
     stand.world.table.put(late)
     stand.claim(late)
     row = stand.end(late, state)
-    stand.world.ledger.store(evolve(row, detail="redriven" if state is State.SCHEDULED else "HTTP 400"))
+    put_row(stand.world.ledger, evolve(row, detail="redriven" if state is State.SCHEDULED else "HTTP 400"))
     stand.world.clock.sleep_until(START + 3 * HOUR)
     answer = stand.replace.by_id(old.id, OWNER, point_in_time=point_in_time, payload="2")
     assert isinstance(answer, Replaced)
@@ -415,8 +410,9 @@ def test_a_definition_without_its_payload_does_for_a_new_payload() -> None:
     stand.world.update_journal()
     stand.world.run_until(START + MINUTE)
     without = Original(schedule=evolve(old, definition=evolve(old.definition, payload="")), is_complete=False)
-    beginnings = stand.world.journal.beginnings_of
-    beginnings[OWNER, old.id] = evolve(beginnings[OWNER, old.id], original=without)
+    [beginning] = stand.world.journal.history(old.id, OWNER)
+    shorter = evolve(beginning, original=without)
+    stand.world.journal.write([JournalEntry(event=shorter, text=cloud_events.encode(shorter))], DAY)
     later = START + 10 * MINUTE
     assert stand.replace.by_id(old.id, OWNER, point_in_time=later, payload=None) == OnItsWay(soon=False)
     answer = stand.replace.by_id(old.id, OWNER, point_in_time=later, payload="2")
@@ -429,7 +425,7 @@ def test_a_journal_that_does_not_answer_is_one_that_knows_nothing() -> None:
     old = stand.posted(START + 5 * MINUTE)
     stand.world.update_journal()
     stand.world.run_until(START + MINUTE)
-    replace = evolve(stand.replace, journal=Faulty(stand.world.journal, FaultPlan(Fault.BEFORE, 0)))
+    replace = evolve(stand.replace, journal=faulty(stand.world.journal, FaultPlan(Fault.BEFORE, 0)))
     assert replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == OnItsWay(soon=True)
     assert stand.fired() == [old.id]
 
@@ -441,7 +437,7 @@ def test_what_has_ended_is_answered_with_its_end(state: State) -> None:
     old = stand.posted()
     stand.claim(old)
     row = stand.end(old, state)
-    stand.world.table.rows.clear()
+    empty(stand.world.table)
     assert stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == TooLate(row)
 
 
@@ -451,7 +447,7 @@ def test_what_could_be_redriven_is_changed_if_the_journal_knows_it(state: State)
     stand = Stand(journaled=True)
     old = stand.posted()
     stand.world.update_journal()
-    stand.world.table.rows.clear()
+    empty(stand.world.table)
     stand.claim(old)
     row = stand.end(old, state)
     call = partial(stand.replace.by_id, old.id, OWNER, point_in_time=START + HOUR, payload=None)
@@ -489,7 +485,7 @@ def test_what_is_claimed_is_too_late(record: bool) -> None:
     old = stand.posted()
     row = stand.claim(old)
     if not record:
-        stand.world.table.rows.clear()
+        empty(stand.world.table)
     assert stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == TooLate(row)
 
 
@@ -498,7 +494,7 @@ def test_what_is_too_old_is_answered_so(record: bool) -> None:
     stand = Stand()
     old = stand.posted(START + HOUR)
     if not record:
-        stand.world.table.rows.clear()
+        empty(stand.world.table)
     stand.world.clock.move(HOUR + STALE_AFTER + 1)
     assert stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == Expired()
 
@@ -509,7 +505,7 @@ def test_a_claim_between_read_and_transaction_wins() -> None:
     stand.meanwhile = (lambda: stand.claim(old),)
     answer = stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2")
     assert answer == TooLate(stand.row(old))
-    assert list(stand.world.table.rows) == [key_of(old.id)]
+    assert list(all_rows(stand.world.table)) == [key_of(old.id)]
 
 
 def test_a_sweep_between_read_and_transaction_is_no_obstacle() -> None:
@@ -539,9 +535,9 @@ def test_it_gives_up_on_one_that_others_change_all_the_time() -> None:
     old = stand.posted()
 
     def touch() -> None:
-        current = stand.world.ledger.rows.get(old.id)
+        current = all_rows(stand.world.ledger).get(old.id)
         revision = current.revision + 1 if current else 1
-        stand.world.ledger.store(evolve(named(old.id, OWNER, "", START), revision=revision))
+        put_row(stand.world.ledger, evolve(named(old.id, OWNER, "", START), revision=revision))
 
     stand.meanwhile = (touch,) * ROUNDS
     with pytest.raises(Unavailable, match="all the time"):
@@ -569,7 +565,7 @@ def test_every_fault_by_name_then_again(fault: Fault, at: int) -> None:
     stand.by_name()
     request = a_request(START + HOUR, "2")
     assert after_a_fault(lambda: stand.replace_under(plan).by_name(request, OWNER, NAME)) is None
-    assert plan.seen == ["Between.named", "MemoryLedger.read", "Between.replace"][: at + 1]
+    assert plan.seen == ["StoredRegistry.get", "StoredLedger.get", "StoredRegistry.transact"][: at + 1]
     new = stand.by_name(START + HOUR, "2")
     assert stand.fired() == [new.id]
 
@@ -580,29 +576,28 @@ def test_every_fault_by_id_then_again(fault: Fault, at: int) -> None:
     """Row, record, transaction. A repeat whose first went through is answered which schedule took the place."""
     stand, plan = Stand(), FaultPlan(fault, at)
     old = stand.posted()
-    faulty = stand.replace_under(plan)
-    assert after_a_fault(lambda: faulty.by_id(old.id, OWNER, point_in_time=START + HOUR, payload=None)) is None
-    assert plan.seen == ["MemoryLedger.read", "MemoryScheduleTable.read", "Between.replace"][: at + 1]
+    failing = stand.replace_under(plan)
+    assert after_a_fault(lambda: failing.by_id(old.id, OWNER, point_in_time=START + HOUR, payload=None)) is None
+    assert plan.seen == ["StoredLedger.get", "StoredScheduleTable.get", "StoredRegistry.transact"][: at + 1]
     answer = stand.replace.by_id(old.id, OWNER, point_in_time=START + HOUR, payload=None)
     done = at == 2 and fault in (Fault.AFTER, Fault.CRASH_AFTER)
     assert isinstance(answer, TooLate if done else Replaced)
     assert stand.fired() == [stand.row(old).replaced_by]
 
 
-def test_a_transaction_that_the_sdk_repeats_is_done_once() -> None:
+def test_a_transaction_that_the_sdk_repeats_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first try went through unseen; the same transaction again finds its own rows."""
     stand = Stand()
     old = stand.by_name()
     tried: list[ScheduleTransaction] = []
-    original = stand.registry
+    once = StoredRegistry.replace
 
-    class Twice(MemoryRegistry):
-        def replace(self, transaction: ScheduleTransaction) -> bool:
-            tried.append(transaction)
-            return original.replace(transaction) and original.replace(transaction)
+    def twice(registry: StoredRegistry, transaction: ScheduleTransaction) -> bool:
+        tried.append(transaction)
+        return once(registry, transaction) and once(registry, transaction)
 
-    twice = Twice(schedules=stand.world.table, ledger=stand.world.ledger, names=original.names)
-    answer = evolve(stand.replace, registry=twice).by_name(a_request(), OWNER, NAME)
+    monkeypatch.setattr(StoredRegistry, "replace", twice)
+    answer = stand.replace.by_name(a_request(), OWNER, NAME)
     assert isinstance(answer, Replaced)
     assert (len(tried), answer.previous) == (1, old.id)
     assert stand.fired() == [answer.schedule.id]

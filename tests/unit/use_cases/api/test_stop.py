@@ -10,12 +10,13 @@ from delayer.core.schedule.instants import DAY, HOUR, SECOND
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import ExecutorMessage, decode
 from delayer.core.schedule.schedule import Schedule
-from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, faulty
 from delayer.ports.target import Target
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.stop import Stop, Stopped
 from delayer.use_cases.recovery.dead_letter import undeliverable
 from delayer.wiring import use_cases
+from tests.looking import all_rows
 from tests.world import START, World
 
 OWNER = "owner"
@@ -23,7 +24,7 @@ OWNER = "owner"
 
 def a_stop(world: World, plan: FaultPlan | None = None) -> Stop:
     stop = use_cases.stop(world.ports("stop"))
-    return evolve(stop, ledger=Faulty(world.ledger, plan)) if plan else stop
+    return evolve(stop, ledger=faulty(world.ledger, plan)) if plan else stop
 
 
 def failing(*answers: Result) -> tuple[World, Schedule]:
@@ -93,7 +94,7 @@ def test_before_the_claim_there_is_nothing_to_stop() -> None:
     schedule = world.post(START + DAY)
     assert schedule
     assert a_stop(world)(schedule.id, OWNER) == TooEarly()
-    assert world.ledger.rows == {}
+    assert all_rows(world.ledger) == {}
 
 
 def test_after_an_end_it_is_too_late() -> None:

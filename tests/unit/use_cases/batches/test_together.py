@@ -10,16 +10,18 @@ from threading import Condition, Thread
 from typing import Any
 
 import pytest
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 from greenlet import getcurrent, greenlet
 
 from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.fakes import ManualClock, MemoryLedger
+from delayer.fakes import ManualClock
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.ledger import Conflict, WriteResult, Written
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
 from delayer.use_cases.firing.together import AT_MOST, LONGEST, MOMENT, Attendance, Gathering, LedgerTogether
 from tests.samples import NOW, a_claim, an_id
+from tests.tables import on_sqlite
 
 # ------------------------------------------------------------ every interleaving
 
@@ -247,8 +249,8 @@ class Patient(Condition):
         return super().wait(20)
 
 
-@define
-class Noting(MemoryLedger):
+@frozen(kw_only=True)
+class Noting(StoredLedgerInBatches):
     """Writes down how many came together."""
 
     reads: list[int] = field(factory=list)
@@ -267,7 +269,7 @@ class Noting(MemoryLedger):
 
 @pytest.fixture
 def noting() -> Noting:
-    return Noting()
+    return on_sqlite(Noting)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from delayer.use_cases.connections.delete import ConnectionDeleted, DeleteConnec
 from delayer.use_cases.connections.put import ConnectionPut, PutConnection, TooMany
 from delayer.use_cases.connections.read import ConnectionFound
 from delayer.wiring.connections import delete_connection, put_connection, read_connections
+from tests.looking import all_notes, all_rows, put_row
 from tests.samples import OWNER, a_claim
 from tests.world import START, World
 
@@ -67,7 +68,7 @@ def test_a_put_leaves_one_secret_and_no_note(stand: Stand) -> None:
     assert second
     assert (second.revision, second.created_at, second.changed_at) == (2, START, START + HOUR)
     assert [text.count("k-2") for text in stand.secrets] == [1]
-    assert stand.world.connections.noted == {}
+    assert all_notes(stand.world.connections) == []
 
 
 OAUTH = {"type": "oauth2-client-credentials", "tokenUrl": "https://idp/token", "clientId": "c", "clientSecret": "s"}
@@ -103,12 +104,12 @@ def test_of_many_puts_at_the_same_time_no_more_are_taken(stand: Stand) -> None:
     class Racing(MemorySecrets):
         def create(self, owner: str, secret: str, text: str) -> None:
             super().create(owner, secret, text)
-            if len(connections.rows) < MOST:
+            if len(all_rows(connections)) < MOST:
                 stand.make("faster")
 
     put = evolve(stand.put, secrets=Racing(stand.world.secrets.texts))
     assert put(admit_connection(BODY), OWNER, "crm") == TooMany()
-    assert (len(connections.rows), len(stand.secrets), connections.noted) == (MOST, MOST, {})
+    assert (len(all_rows(connections)), len(stand.secrets), all_notes(connections)) == (MOST, MOST, [])
 
 
 def test_a_put_that_others_outrun_all_the_time_leaves_nothing_behind(stand: Stand) -> None:
@@ -126,7 +127,7 @@ def test_a_put_that_others_outrun_all_the_time_leaves_nothing_behind(stand: Stan
     before = stand.secrets
     with pytest.raises(Unavailable, match="others change this connection"):
         evolve(stand.put, connections=Outrun())(admit_connection(BODY.replace(b"k-1", b"k-2")), OWNER, "crm")
-    assert (stand.secrets, stand.world.connections.noted) == (before, {})
+    assert (stand.secrets, all_notes(stand.world.connections)) == (before, [])
 
 
 def test_what_a_call_left_behind_is_swept_by_a_later_one(stand: Stand) -> None:
@@ -137,7 +138,7 @@ def test_what_a_call_left_behind_is_swept_by_a_later_one(stand: Stand) -> None:
     stand.make()
     assert ("another", "old") not in stand.world.secrets.texts
     assert ("another", "young") in stand.world.secrets.texts
-    assert [note.secret for note in stand.world.connections.noted.values()] == ["young"]
+    assert [note.secret for note in all_notes(stand.world.connections)] == ["young"]
 
 
 def test_a_secret_that_cannot_be_deleted_now_is_deleted_later(stand: Stand) -> None:
@@ -154,7 +155,7 @@ def test_a_secret_that_cannot_be_deleted_now_is_deleted_later(stand: Stand) -> N
     stand.world.clock.sleep_until(stand.world.clock.now() + SWEPT_AFTER + MINUTE)
     assert stand.delete(OWNER, "erp") == NoConnection()
     assert len(stand.secrets) == 1
-    assert stand.world.connections.noted == {}
+    assert all_notes(stand.world.connections) == []
 
 
 # ------------------------------------------------------------ what names it
@@ -224,7 +225,7 @@ def test_a_delete_is_refused_while_a_live_schedule_names_it(stand: Stand) -> Non
     assert not row.closing
     stand.world.cancel(schedule, OWNER)
     assert stand.delete(OWNER, "crm") == ConnectionDeleted()
-    assert (stand.secrets, stand.world.connections.noted) == ([], {})
+    assert (stand.secrets, all_notes(stand.world.connections)) == ([], [])
     assert stand.delete(OWNER, "crm") == NoConnection()
 
 
@@ -295,7 +296,7 @@ def test_a_series_holds_it_once_and_its_occurrences_do_not(stand: Stand) -> None
     stand.make()
     series = series_naming(stand)
     assert stand.delete(OWNER, "crm") == InUse(Live(series=(series,)))
-    assert len(stand.world.connections.named_by[OWNER, "crm"]) == 1
+    assert len(stand.world.connections.uses(OWNER, "crm", "", 10).uses) == 1
 
 
 def test_a_series_names_what_is_there(stand: Stand) -> None:
@@ -328,7 +329,7 @@ def test_an_occurrence_of_a_suspended_owner_finds_its_connection_days_after_the_
     world = stand.world
     found = world.series.cursor(OWNER, series)
     assert found
-    world.ledger.rows[found.current] = a_claim(schedule_id=found.current, owner=OWNER)
+    put_row(world.ledger, a_claim(schedule_id=found.current, owner=OWNER))
     world.clock.sleep_until(found.at)
     world.halt.delete(OWNER, series)
     world.clock.sleep_until(found.at + 3 * DAY)

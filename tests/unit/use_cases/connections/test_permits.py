@@ -15,6 +15,7 @@ from delayer.ports.target import NotAttempted
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.connections.put import ConnectionPut
 from delayer.wiring.connections import permit_test, put_connection
+from tests.looking import all_notes, all_rows
 from tests.samples import OWNER
 from tests.unit.use_cases.owners.test_policies_at_work import set_policy
 from tests.world import World
@@ -57,7 +58,7 @@ def test_a_put_of_a_forbidden_token_url_is_refused_and_leaves_nothing(
     world = World()
     set_policy(world, OWNER, **rules)
     assert refused(lambda: put(world, oauth(url))) == expected
-    assert (world.connections.rows, world.connections.noted, world.secrets.texts) == ({}, {}, {})
+    assert (all_rows(world.connections), all_notes(world.connections), world.secrets.texts) == ({}, [], {})
     assert isinstance(put(world, oauth(url), "another"), ConnectionPut), "another owner is not concerned"
 
 

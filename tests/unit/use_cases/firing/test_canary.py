@@ -21,6 +21,7 @@ from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.feed import SCHEDULES
 from delayer.use_cases.firing.canary import SendCanary
 from delayer.use_cases.firing.relay import first_attempt
 from delayer.wiring import use_cases
@@ -53,7 +54,7 @@ class CanaryWorld(World):
 
     def canaries(self) -> list[Schedule]:
         """All that were stored."""
-        rows = [change.row for change in self.table.stream if change.kind == "INSERT"]
+        rows = [change.row for change in self.feed.records[SCHEDULES] if change.kind == "INSERT"]
         return [row for row in rows if isinstance(row, Schedule) and row.owner == SYSTEM_OWNER]
 
 
@@ -204,7 +205,7 @@ def test_switched_off_there_is_none() -> None:
     world = World()
     assert world.tick.canary is None
     world.tick()
-    assert [change for change in world.table.stream if isinstance(change.row, Schedule)] == []
+    assert [change for change in world.feed.records[SCHEDULES] if isinstance(change.row, Schedule)] == []
 
 
 def test_a_message_of_no_known_path_is_dead_lettered() -> None:

@@ -18,16 +18,19 @@ from delayer.core.schedule.messages import ExecutorMessage, decode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.schedule.table_change import Kind, RecordChange, known
-from delayer.fakes import MemoryLedger
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports.ledger import WriteResult
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.feed import RELAXED, SCHEDULES
+from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import Replaced
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once
+from tests.looking import all_rows, expire
 from tests.samples import a_relaxed_schedule
+from tests.tables import on_sqlite
 from tests.world import ACTION, LEASE, START, World
 
 OWNER = "owner"
@@ -45,11 +48,11 @@ def posted(world: World, due: int = START + HOUR, **more: Any) -> Schedule:
 
 def expired(world: World, late: int = MINUTE) -> list[RecordChange]:
     """What the TTL has removed, some time after it was due."""
-    before = len(world.relaxed.stream)
+    before = len(world.feed.records[RELAXED])
     world.clock.sleep_until(START + HOUR + late)
-    world.relaxed.expire(world.clock.now())
+    expire(world.relaxed, world.clock.now())
     now = world.clock.now() // SECOND * SECOND
-    return [evolve(change, at=now) for change in world.relaxed.stream[before:]]
+    return [evolve(change, at=now) for change in world.feed.records[RELAXED][before:]]
 
 
 def handed_over(world: World) -> list[ExecutorMessage]:
@@ -64,10 +67,10 @@ def state(world: World, schedule: Schedule) -> State | None:
 def test_it_fires_once_it_has_expired_and_is_nowhere_else() -> None:
     world = World()
     schedule = posted(world)
-    assert (len(world.relaxed.rows), len(world.table.rows)) == (1, 0)
+    assert (len(all_rows(world.relaxed)), len(all_rows(world.table))) == (1, 0)
     world.run_until(START + 2 * HOUR)
     assert world.reached(schedule) == [], "nobody sweeps it"
-    world.relaxed.expire(world.clock.now())
+    expire(world.relaxed, world.clock.now())
     world.run_until(START + 3 * HOUR)
     assert len(world.reached(schedule)) == 1
     assert state(world, schedule) is State.EXECUTED
@@ -80,11 +83,11 @@ def test_the_way_of_a_relaxed_firing_is_three_writes() -> None:
     world = World()
     world.ticking = False
     posted(world)
-    assert [change.kind for change in world.relaxed.stream] == [Kind.INSERT]
+    assert [change.kind for change in world.feed.records[RELAXED]] == [Kind.INSERT]
     assert world.claim_relaxed(expired(world)) == []
     world.run_until(START + 2 * HOUR)
-    assert world.ledger.writes == 2
-    assert world.table.stream == []
+    assert len(world.feed.rows) == 2
+    assert world.feed.records[SCHEDULES] == []
 
 
 def test_its_lateness_is_a_metric_of_its_own() -> None:
@@ -92,7 +95,7 @@ def test_its_lateness_is_a_metric_of_its_own() -> None:
     world = World()
     posted(world)
     world.clock.sleep_until(START + 2 * HOUR)
-    world.relaxed.expire(world.clock.now())
+    expire(world.relaxed, world.clock.now())
     world.run_until(START + 2 * HOUR + MINUTE)
     assert [metric for metric, _ in world.observer.canaries] == ["RelaxedLateness"]
     assert world.observer.lateness == []
@@ -130,7 +133,7 @@ def expires_late(world: World) -> None:
         world.post(due, precision="relaxed")
     for later in (HOUR, 2 * HOUR):
         world.run_until(START + later)
-        world.relaxed.expire(START + 6 * MINUTE if later == HOUR else world.clock.now())
+        expire(world.relaxed, START + 6 * MINUTE if later == HOUR else world.clock.now())
     world.run_until(START + 6 * HOUR)
 
 
@@ -154,8 +157,8 @@ def test_a_cancel_before_it_expires_is_true_and_a_late_put_brings_nothing_back()
     world = World()
     schedule = posted(world)
     assert isinstance(world.cancel(schedule.id, OWNER), Cancelled)
-    assert world.relaxed.rows == {}
-    assert world.claim_relaxed(world.relaxed.stream) == [], "the removal by its owner"
+    assert all_rows(world.relaxed) == {}
+    assert world.claim_relaxed(world.feed.records[RELAXED]) == [], "the removal by its owner"
     world.records.put(schedule)
     assert world.claim_relaxed(expired(world)) == []
     assert handed_over(world) == []
@@ -179,8 +182,8 @@ def test_a_change_by_its_id_is_in_the_same_lane() -> None:
     answer = world.replace.by_id(schedule.id, OWNER, point_in_time=None, payload="2")
     assert isinstance(answer, Replaced)
     assert answer.schedule.is_relaxed
-    assert list(world.relaxed.rows) == [key_of(answer.schedule.id)]
-    assert world.claim_relaxed(world.relaxed.stream) == []
+    assert list(all_rows(world.relaxed)) == [key_of(answer.schedule.id)]
+    assert world.claim_relaxed(world.feed.records[RELAXED]) == []
     assert world.claim_relaxed(expired(world)) == []
     assert [message.schedule.id for message in handed_over(world)] == [answer.schedule.id]
 
@@ -189,7 +192,7 @@ def test_what_somebody_has_deleted_is_a_dead_letter() -> None:
     world = World()
     schedule = posted(world)
     world.relaxed.delete([key_of(schedule.id)])
-    assert world.claim_relaxed(world.relaxed.stream) == []
+    assert world.claim_relaxed(world.feed.records[RELAXED]) == []
     assert state(world, schedule) is State.DEAD_LETTERED
     assert handed_over(world) == []
     [content] = world.store.objects.values()
@@ -209,8 +212,8 @@ def test_nothing_is_claimed_before_its_point_in_time() -> None:
     world = World()
     schedule = posted(world)
     world.clock.sleep_until(START + HOUR - SECOND)
-    world.relaxed.expire(START + HOUR)
-    assert world.claim_relaxed(world.relaxed.stream[-1:]) == []
+    expire(world.relaxed, START + HOUR)
+    assert world.claim_relaxed(world.feed.records[RELAXED][-1:]) == []
     row = world.row(schedule)
     assert row is not None
     assert row.claimed_at >= schedule.point_in_time
@@ -248,7 +251,7 @@ def test_what_has_no_executor_waits_and_comes_back() -> None:
     assert world.claim_relaxed([change], brought_back=True) == ["1"], "it stays in the store"
 
 
-class Down(MemoryLedger):
+class Down(StoredLedgerInBatches):
     """A ledger in an outage."""
 
     def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
@@ -262,7 +265,8 @@ def test_in_an_outage_it_waits_in_the_stream_for_an_hour(age: int, reported: boo
     due = [posted(world), posted(world)]
     changes = expired(world)
     world.clock.move(age)
-    failing = evolve(world.claim_relaxed, firing=evolve(world.claim_relaxed.firing, ledger=Down()))  # type: ignore[misc]
+    firing = evolve(world.claim_relaxed.firing, ledger=on_sqlite(Down))  # type: ignore[misc]
+    failing = evolve(world.claim_relaxed, firing=firing)
     assert failing(changes) == ([change.sequence for change in changes] if reported else [])
     assert bool(world.store.objects) is not reported
     assert [state(world, one) for one in due] == [None, None]

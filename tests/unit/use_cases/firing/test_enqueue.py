@@ -17,9 +17,11 @@ from delayer.core.schedule.messages import DelayerMessage, decode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, known
 from delayer.fakes import MemoryQueue
-from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty, faulty
 from delayer.ports.queue import Outgoing
+from delayer.repositories.feed import SCHEDULES
 from delayer.use_cases.firing.enqueue import Sent
+from tests.looking import all_rows, put_row
 from tests.samples import NOW, a_claim, a_schedule, many_schedules
 from tests.world import START, World
 
@@ -37,10 +39,10 @@ def test_an_insert_within_the_period_is_deleted_and_sent_by_its_remove() -> None
     world = World()
     schedule = a_schedule(NOW + 5 * MINUTE)
     world.table.put(schedule)
-    assert world.enqueue(world.table.stream[:1]) == []
-    assert world.table.rows == {}
+    assert world.enqueue(world.feed.records[SCHEDULES][:1]) == []
+    assert all_rows(world.table) == {}
     assert world.delayer_queue.sent == 0
-    assert world.enqueue(world.table.stream[1:]) == []
+    assert world.enqueue(world.feed.records[SCHEDULES][1:]) == []
     [(message, delay)] = sent(world.delayer_queue)
     assert (message.schedule.id, message.schedule.definition.payload, delay) == (
         schedule.id,
@@ -52,9 +54,9 @@ def test_an_insert_within_the_period_is_deleted_and_sent_by_its_remove() -> None
 def test_an_insert_beyond_the_period_stays() -> None:
     world = World()
     world.table.put(a_schedule(NOW + 20 * MINUTE))
-    assert world.enqueue(world.table.stream) == []
-    assert len(world.table.rows) == 1
-    assert len(world.table.stream) == 1
+    assert world.enqueue(world.feed.records[SCHEDULES]) == []
+    assert len(all_rows(world.table)) == 1
+    assert len(world.feed.records[SCHEDULES]) == 1
 
 
 def test_each_send_has_a_fresh_nonce() -> None:
@@ -134,7 +136,7 @@ def test_a_far_removal_is_neither_fired_nor_forgotten() -> None:
 def test_a_far_removal_after_a_cancel_is_nothing() -> None:
     world = World()
     schedule = a_schedule(NOW + DAY)
-    world.ledger.store(a_claim(NOW + DAY, state=State.CANCELLED))
+    put_row(world.ledger, a_claim(NOW + DAY, state=State.CANCELLED))
     assert world.enqueue([change(Kind.REMOVE, schedule)]) == []
     assert world.store.objects == {}
     assert world.delayer_queue.sent == 0
@@ -144,7 +146,7 @@ def test_the_heartbeat_is_noted_as_it_leaves() -> None:
     world = World()
     world.table.beat(Heartbeat(sent_at=START))
     world.table.beat(Heartbeat(sent_at=START + MINUTE))
-    assert world.enqueue(world.table.stream) == []
+    assert world.enqueue(world.feed.records[SCHEDULES]) == []
     assert world.control.heartbeats().seen == START + MINUTE
     world.enqueue([change(Kind.REMOVE, Heartbeat(sent_at=START))])
     assert world.control.heartbeats().seen == START + MINUTE, "forward only"
@@ -155,7 +157,7 @@ def test_what_was_sent_is_not_sent_again_with_its_batch() -> None:
     world = World()
     [removed, nearly_due] = many_schedules(2)
     batch = [change(Kind.INSERT, nearly_due, "1"), change(Kind.REMOVE, removed, "2")]
-    failing = evolve(world.enqueue, schedules=Faulty(world.table, FaultPlan(Fault.BEFORE, 0)))
+    failing = evolve(world.enqueue, schedules=faulty(world.table, FaultPlan(Fault.BEFORE, 0)))
     assert failing(batch) == ["1"]
     assert world.delayer_queue.sent == 1
     assert world.enqueue(batch) == []
@@ -186,7 +188,7 @@ def test_one_schedule_twice_in_a_batch() -> None:
     world.table.put(schedule)
     inserts = [change(Kind.INSERT, schedule, "1"), change(Kind.INSERT, schedule, "2")]
     assert world.enqueue(inserts) == []
-    assert world.table.rows == {}
+    assert all_rows(world.table) == {}
 
 
 def test_an_empty_batch() -> None:
@@ -269,7 +271,7 @@ def test_a_failed_fast_track_holds_up_its_shard_for_ten_seconds() -> None:
     batch = [change(Kind.INSERT, schedule, "1"), change(Kind.REMOVE, neighbour, "2")]
     for moved, left in ((10 * SECOND, ["1"]), (SECOND, [])):
         world.clock.move(moved)
-        failing = evolve(world.enqueue, schedules=Faulty(world.table, FaultPlan(Fault.BEFORE, 0)))
+        failing = evolve(world.enqueue, schedules=faulty(world.table, FaultPlan(Fault.BEFORE, 0)))
         assert failing(batch) == left
     assert world.store.objects == {}
 
@@ -323,7 +325,7 @@ def test_a_record_alone_whose_control_rows_do_not_answer_holds_up_its_shard_for_
     world, [schedule] = World(), many_schedules(1)
     for age, left in ((HOUR, ["1"]), (MINUTE, [])):
         world.clock.move(age)
-        failing = evolve(world.enqueue, trials=Faulty(world.trials, FaultPlan(Fault.BEFORE, 0)))
+        failing = evolve(world.enqueue, trials=faulty(world.trials, FaultPlan(Fault.BEFORE, 0)))
         assert failing([change(Kind.REMOVE, schedule)]) == left
     [key] = world.store.objects
     assert key.startswith("waiting/")

@@ -30,6 +30,7 @@ from delayer.ports.ledger import Written
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.target import NotAttempted
 from delayer.use_cases.firing import execute
+from tests.looking import all_rows, put_row
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.transitions import take_out
 from tests.world import World
@@ -41,7 +42,7 @@ def delivered(*messages: ExecutorMessage) -> list[ReceivedMessage]:
 
 def after_a_claim(*answers: Result) -> World:
     world = World()
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     world.target.answers = list(answers)
     return world
 
@@ -79,7 +80,7 @@ def test_without_limits_nothing_is_decoded_for_them(monkeypatch: pytest.MonkeyPa
 
 def test_it_waits_for_the_point_in_time() -> None:
     world = World()
-    world.ledger.store(a_claim(NOW + 250))
+    put_row(world.ledger, a_claim(NOW + 250))
     world.execute(delivered(an_executor_message(NOW + 250)))
     assert [at for at, _ in world.target.reached] == [NOW + 250]
     assert world.observer.lateness == [0]
@@ -183,7 +184,7 @@ def test_a_target_that_raises_has_had_its_attempt() -> None:
         return answer(message)
 
     neighbour = an_executor_message(NOW + 1)
-    world.ledger.store(a_claim(NOW + 1))
+    put_row(world.ledger, a_claim(NOW + 1))
     execute = evolve(world.execute, target=raises)
     assert execute(delivered(an_executor_message(), neighbour)) == []
     assert (the_row(world).attempt, the_row(world).state) == (2, State.CLAIMED)
@@ -212,7 +213,7 @@ def test_what_cannot_be_attempted_now_comes_again_and_uses_up_nothing() -> None:
         return answer(message)
 
     neighbour = an_executor_message(NOW + 1)
-    world.ledger.store(a_claim(NOW + 1))
+    put_row(world.ledger, a_claim(NOW + 1))
     before = the_row(world)
     batch = delivered(an_executor_message(retry='{"maxAttempts": 1}'), neighbour)
     assert evolve(world.execute, target=target)(batch) == ["m0"]
@@ -224,7 +225,7 @@ def test_what_cannot_be_attempted_now_comes_again_and_uses_up_nothing() -> None:
 
 def test_after_an_end_the_target_is_not_reached() -> None:
     world = World()
-    world.ledger.store(a_claim(state=State.EXECUTED))
+    put_row(world.ledger, a_claim(state=State.EXECUTED))
     assert world.execute(delivered(an_executor_message())) == []
     assert world.target.reached == []
 
@@ -232,7 +233,7 @@ def test_after_an_end_the_target_is_not_reached() -> None:
 def test_a_message_with_an_overtaken_fencing_token_is_refused() -> None:
     """The row names an attempt: its message has arrived."""
     world = World()
-    world.ledger.store(a_claim(retry_of="d0"))
+    put_row(world.ledger, a_claim(retry_of="d0"))
     assert world.execute(delivered(an_executor_message(fence="another"))) == []
     assert world.target.reached == []
     assert the_row(world) == a_claim(retry_of="d0")
@@ -352,7 +353,7 @@ def closed(world: World, *methods: str) -> World:
     """The ledger or the store does not answer to these calls of the executor."""
     world.execute = evolve(
         world.execute,
-        ledger=evolve(world.execute.ledger, ledger=Closed(world.ledger, methods)),
+        ledger=evolve(world.execute.ledger, ledger=Closed(world.ledger_in_batches, methods)),
         dead_letters=evolve(world.execute.dead_letters, store=Closed(world.store, methods)),  # type: ignore[misc]
     )
     return world
@@ -410,7 +411,7 @@ def test_an_attempt_is_not_made_again_because_its_outcome_could_not_be_written(
 def test_an_outcome_that_comes_after_its_end_changes_nothing() -> None:
     world = World()
     ended = a_claim(state=State.EXECUTED)
-    world.ledger.store(ended)
+    put_row(world.ledger, ended)
     for result in (Done("HTTP 200"), Retry(detail="HTTP 503"), Refused("HTTP 404")):
         made = Made(message=an_executor_message(), result=result, lateness=5)
         assert world.execute([ReceivedMessage(message_id="m", body=encode(carried(made)))]) == []
@@ -423,7 +424,7 @@ def test_an_outcome_of_which_the_row_has_expired_is_done_with() -> None:
     world = World()
     made = Made(message=an_executor_message(), result=Done("HTTP 200"), lateness=5)
     assert world.execute([ReceivedMessage(message_id="m", body=encode(carried(made)))]) == []
-    assert world.ledger.rows == {}
+    assert all_rows(world.ledger) == {}
 
 
 @given(st.sampled_from([Done("ok"), Refused("no"), Retry(detail="later"), Retry(detail="later", after_seconds=0)]))
@@ -447,7 +448,7 @@ OTHER = an_id(NOW - 1)
 def with_a_neighbour(*answers: Result) -> tuple[World, list[ReceivedMessage]]:
     """Two claimed schedules; the first gets the first answer."""
     world = after_a_claim(*answers)
-    world.ledger.store(a_claim(NOW - 1))
+    put_row(world.ledger, a_claim(NOW - 1))
     return world, delivered(an_executor_message(), an_executor_message(NOW - 1))
 
 
@@ -499,7 +500,7 @@ def test_a_stop_that_comes_during_the_hold_is_seen(monkeypatch: pytest.MonkeyPat
 def test_a_stop_that_is_refused_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """No attempt is made either: its owner asked for none."""
     world, batch = with_a_neighbour(Done("ok"))
-    world.ledger.store(a_claim(stopped_at=NOW))
+    put_row(world.ledger, a_claim(stopped_at=NOW))
     take_out(monkeypatch, EventType.DROPPED)
     assert world.execute(batch) == ["m0"]
     assert [message.schedule.id for _, message in world.target.reached] == [OTHER]

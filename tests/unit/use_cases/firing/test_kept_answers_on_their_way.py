@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from delayer.aws.dynamodb.ledger import from_item, to_item
 from delayer.aws.http.responses import shown, shown_event
 from delayer.core.api.status import Status
 from delayer.core.firing.executing import Done, Made, Refused, Retry, carried, made_of
@@ -15,6 +14,7 @@ from delayer.core.ledger.outcome import contested, ended, retried, stopped
 from delayer.core.schedule.instants import HOUR, SECOND, parse_instant
 from delayer.core.schedule.messages import OutcomeMessage, encode
 from delayer.core.schedule.messages import decode as decode_message
+from delayer.repositories.ledger.ledger import from_item, to_item
 from tests.samples import NOW, a_claim, an_executor_message
 from tests.world import START, World
 

@@ -14,6 +14,7 @@ from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, ExecutorMessage, decode, encode
 from delayer.fakes import MemoryQueue
 from delayer.ports.queue import NotBegun, Outgoing, ReceivedMessage
+from tests.looking import all_rows, put_row
 from tests.samples import NOW, a_claim, a_delayer_message, an_id
 from tests.transitions import take_out
 from tests.world import LEAD, LEASE, World
@@ -70,7 +71,7 @@ def test_a_message_far_too_early_goes_back_as_it_is() -> None:
     [again] = world.delayer_queue.messages
     assert again.body == encode(a_delayer_message(due, hops=1))
     assert again.visible_at == NOW + 10 * MINUTE
-    assert world.ledger.rows == {}
+    assert all_rows(world.ledger) == {}
     assert world.http_queue.sent == 0
 
 
@@ -113,7 +114,7 @@ def test_two_copies_in_one_batch_are_one() -> None:
 def test_what_has_ended_is_dropped() -> None:
     for state in (State.CANCELLED, State.EXECUTED, State.DEAD_LETTERED):
         world = World()
-        world.ledger.store(a_claim(state=state))
+        put_row(world.ledger, a_claim(state=state))
         assert world.relay(delivered(a_delayer_message())) == []
         assert world.http_queue.sent == 0
 
@@ -240,7 +241,7 @@ def test_what_its_rule_drops_ends_as_dropped() -> None:
 
 def test_a_named_one_is_dropped_over_its_row() -> None:
     world = World()
-    world.ledger.store(named(late().schedule.id, late().schedule.owner, "n", NOW))
+    put_row(world.ledger, named(late().schedule.id, late().schedule.owner, "n", NOW))
     assert world.relay(delivered(late())) == []
     row = world.ledger.read(late().schedule.id)
     assert row
@@ -250,7 +251,7 @@ def test_a_named_one_is_dropped_over_its_row() -> None:
 def test_what_was_claimed_before_is_not_dropped() -> None:
     """The relay that claimed it may have handed it over: it is claimed again, and goes on."""
     world = World()
-    world.ledger.store(a_claim(NOW - HOUR - SECOND, now=NOW - HOUR))
+    put_row(world.ledger, a_claim(NOW - HOUR - SECOND, now=NOW - HOUR))
     assert world.relay(delivered(late())) == []
     assert [one.schedule.id for one in handed_over(world.http_queue)] == [late().schedule.id]
 
@@ -258,7 +259,7 @@ def test_what_was_claimed_before_is_not_dropped() -> None:
 def test_a_copy_of_what_has_ended_is_not_dropped_again() -> None:
     world = World()
     row = a_claim(NOW - HOUR - SECOND, state=State.EXECUTED)
-    world.ledger.store(row)
+    put_row(world.ledger, row)
     assert world.relay(delivered(late())) == []
     assert world.ledger.read(late().schedule.id) == row
 
@@ -281,13 +282,13 @@ def test_a_claim_that_is_refused_waits_and_its_neighbours_go_on(monkeypatch: pyt
     assert world.http_queue.sent == 0
     assert [one.body for one in world.delayer_queue.messages] == [encode(a_delayer_message(NOW + HOUR, hops=1))]
     assert not world.store.objects
-    assert not world.ledger.rows
+    assert not all_rows(world.ledger)
 
 
 def test_a_second_claim_that_is_refused_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World()
     claim = a_claim(now=NOW - LEASE)
-    world.ledger.store(claim)
+    put_row(world.ledger, claim)
     take_out(monkeypatch, EventType.CLAIMED_AGAIN)
     assert world.relay(delivered(a_delayer_message(), a_delayer_message(NOW - 1))) == ["m0"]
     assert [one.schedule.id for one in handed_over(world.http_queue)] == [an_id(NOW - 1)]

@@ -17,6 +17,7 @@ from delayer.ports.ledger import Written
 from delayer.ports.queue import ReceivedMessage
 from delayer.use_cases.api.stop import Stopped
 from delayer.wiring import use_cases
+from tests.looking import put_row
 from tests.samples import ACTION, NOW, a_claim, an_executor_message, an_id
 from tests.world import START, World
 
@@ -54,14 +55,14 @@ def test_a_delay_of_a_day_is_kept_and_costs_a_write_for_each_quarter_of_an_hour(
     world, schedule = failing(BUSY, Done("HTTP 200"), maxAgeSeconds=172_800, backoff={"first": 86_400})
     world.run_until(START + 2 * DAY)
     first, second = world.reached(schedule)
-    planned = next(row.retry_at for _, row in world.ledger.changes if row.retry_at)
+    planned = next(row.retry_at for _, row in world.feed.ledger if row.retry_at)
     assert DAY * 3 // 4 <= planned - first <= DAY
     assert 0 <= second - planned < SECOND
     row = the_row(world, schedule)
     assert (row.state, row.attempt) == (State.EXECUTED, 2)
     hops = -(-(planned - first) // (900 * SECOND)) - 1
     assert 70 < hops < 96
-    assert len(world.ledger.changes) == len(["claim", "retry", "outcome"]) + hops
+    assert len(world.feed.ledger) == len(["claim", "retry", "outcome"]) + hops
     assert world.http_queue.sent == len(["hand-over", "retry"]) + hops
     assert world.suspects.sent == 0
     world.check_nothing_left()
@@ -83,7 +84,7 @@ def test_a_message_that_is_a_little_early_is_held_and_reads_the_ledger_again() -
     waiting = retried(a_claim(), "d2", NOW, retry_at=NOW + 2 * SECOND)
     for row, reached in ((waiting, 1), (stopped(waiting, NOW), 0)):
         world = World()
-        world.ledger.store(waiting)
+        put_row(world.ledger, waiting)
         clock = Stopping(world, row) if row is not waiting else world.clock
         execute = evolve(world.execute, clock=clock)
         assert execute([ReceivedMessage(message_id="m", body=encode(message))]) == []
@@ -175,7 +176,7 @@ def test_an_attempt_that_was_planned_is_made_however_late_its_message_comes() ->
 def test_an_outcome_that_was_carried_for_long_has_the_age_of_its_attempt() -> None:
     """An outage of the ledger ends no schedule."""
     world = World()
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     message = an_executor_message(retry=json.dumps({"maxAgeSeconds": 60}))
     made = Made(message=message, result=Retry(detail="HTTP 503", after_seconds=60), lateness=5)
     world.clock.sleep_until(NOW + DAY)

@@ -3,16 +3,18 @@
 from attrs import evolve
 
 from delayer.core.firing.sweeping import Gate, decide_gate
-from delayer.core.schedule.bucket import Bucket, RecordKey, Shards
+from delayer.core.schedule.bucket import Shards
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, minute_of
 from delayer.core.schedule.messages import SweepMessage, decode, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind
-from delayer.fakes import ManualClock, MemoryControl, MemoryScheduleTable
 from delayer.fakes.messaging.queue import Message
 from delayer.ports.queue import ReceivedMessage
-from delayer.ports.schedule_table import Page
+from delayer.repositories.control.control import HEARTBEAT_ROW
+from delayer.repositories.feed import SCHEDULES
+from tests.looking import all_rows, put_item
 from tests.samples import NOW, a_schedule, many_schedules
+from tests.tables import preceded
 from tests.world import PERIOD, START, World
 
 
@@ -31,7 +33,7 @@ def put(world: World, *schedules: Schedule) -> None:
 
 
 def left(world: World) -> set[int]:
-    return {row.point_in_time - NOW for row in world.table.rows.values() if isinstance(row, Schedule)}
+    return {row.point_in_time - NOW for row in all_rows(world.table).values() if isinstance(row, Schedule)}
 
 
 def test_it_deletes_what_has_entered_the_period_and_nothing_else() -> None:
@@ -48,7 +50,7 @@ def test_it_sends_nothing_itself() -> None:
     put(world, a_schedule(NOW, shard=0))
     world.tick()
     assert world.delayer_queue.sent == 0
-    assert [change.kind for change in world.table.stream][-1] is Kind.REMOVE
+    assert [change.kind for change in world.feed.records[SCHEDULES]][-1] is Kind.REMOVE
 
 
 def test_every_shard_ever_used_is_swept() -> None:
@@ -64,7 +66,7 @@ def test_a_tick_before_the_first_post_does_nothing_but_beat() -> None:
     world = World()
     world.tick()
     assert world.control.progress() is None
-    assert [change.kind for change in world.table.stream] == [Kind.INSERT, Kind.REMOVE]
+    assert [change.kind for change in world.feed.records[SCHEDULES]] == [Kind.INSERT, Kind.REMOVE]
 
 
 def test_no_sweep_while_the_stream_is_not_read() -> None:
@@ -105,19 +107,17 @@ def test_overdue_records_come_in_portions() -> None:
     world.build()
     put(world, *(a_schedule(NOW - 50 * MINUTE + minute * MINUTE + at, shard=0) for minute in range(9) for at in (0, 1)))
     world.tick()
-    assert len(world.table.rows) == 18 - 6
+    assert len(all_rows(world.table)) == 18 - 6
     world.clock.move(MINUTE)
     world.control.note_heartbeat(world.clock.now())
     world.delayer_queue.messages = [Message(str(at), "", START) for at in range(6)]
     world.tick()
-    assert len(world.table.rows) == 18 - 6 - 2, "with that backlog, a third"
+    assert len(all_rows(world.table)) == 18 - 6 - 2, "with that backlog, a third"
 
 
 def test_a_stale_heartbeat_stops_what_is_urgent_too() -> None:
     world = stack(now=START + 4 * MINUTE)
-    world.control = MemoryControl(heartbeat=START)
-    world.control.raise_shards(Shards(highest=1, since=minute_of(START)))
-    world.build()
+    put_item(world.control, HEARTBEAT_ROW, {"seenAt": START})  # as older code notes it
     world.ticking = False
     put(world, a_schedule(NOW + 5 * MINUTE, shard=0))
     tick = evolve(world.tick, clock=world.clock)
@@ -144,10 +144,10 @@ def test_a_sweeper_of_a_big_bucket_obeys_the_same_gate() -> None:
     body = encode(SweepMessage(minute=minute_of(NOW + 10 * MINUTE), shard=0))
     message = [ReceivedMessage(message_id="m", body=body)]
     assert world.sweep_buckets(message) == ["m"]
-    assert len(world.table.rows) == 25
+    assert len(all_rows(world.table)) == 25
     world.clock.move(4 * MINUTE)
     assert world.sweep_buckets(message) == ["m"]
-    assert len(world.table.rows) == 25
+    assert len(all_rows(world.table)) == 25
 
 
 def test_messages_that_wait_out_their_delay_are_no_backlog() -> None:
@@ -161,7 +161,7 @@ def test_messages_that_wait_out_their_delay_are_no_backlog() -> None:
 def test_a_bucket_of_more_than_a_page_is_handed_on() -> None:
     """One message per minute and shard; its neighbours are swept here."""
     world = stack(page_size=10)
-    put(world, *many_schedules(11, NOW + MINUTE, shard=0), *many_schedules(10, NOW + MINUTE, shard=1))
+    put(world, *many_schedules(11, NOW + MINUTE, shard=0), *many_schedules(9, NOW + MINUTE, shard=1))
     world.tick()
     [message] = world.sweep_queue.messages
     assert decode(message.body, SweepMessage) == SweepMessage(minute=minute_of(NOW + MINUTE), shard=0)
@@ -173,7 +173,7 @@ def test_a_big_bucket_is_swept_page_by_page() -> None:
     put(world, *many_schedules(35, NOW, shard=0), a_schedule(NOW, shard=1))
     body = encode(SweepMessage(minute=minute_of(NOW), shard=0))
     assert world.sweep_buckets([ReceivedMessage(message_id="m", body=body)]) == []
-    assert len(world.table.rows) == 1
+    assert len(all_rows(world.table)) == 1
     assert world.observer.counts["Swept"] == 35
 
 
@@ -230,20 +230,10 @@ def test_an_outage_of_a_week_is_caught_up_with() -> None:
     assert left(world) == set()
 
 
-class Slow(MemoryScheduleTable):
-    """Every query takes a tenth of a second."""
-
-    def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
-        self.clock.move(100)
-        return super().page(bucket, after)
-
-    clock: ManualClock
-
-
 def test_a_tick_that_runs_out_of_time_leaves_the_rest_to_the_next() -> None:
+    """Every query takes a tenth of a second."""
     world = stack(since=minute_of(START), now=START + 2 * DAY)
-    world.table = slow = Slow()
-    slow.clock = world.clock
+    world.table = preceded(world.table, lambda: world.clock.move(100), ["query"])
     world.build()
     put(world, *(a_schedule(NOW + hour * HOUR, shard=1) for hour in range(24)))
     ticks = 0
@@ -263,5 +253,7 @@ def test_any_number_of_ticks_at_a_time() -> None:
     put(world, a_schedule(NOW, shard=0))
     for _ in range(3):
         world.tick()
-    removals = [one for one in world.table.stream if one.kind is Kind.REMOVE and isinstance(one.row, Schedule)]
+    removals = [
+        one for one in world.feed.records[SCHEDULES] if one.kind is Kind.REMOVE and isinstance(one.row, Schedule)
+    ]
     assert len(removals) == 1

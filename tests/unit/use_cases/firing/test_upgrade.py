@@ -9,16 +9,19 @@ from typing import Any, cast
 
 import pytest
 
-from delayer.aws.dynamodb import ledger
-from delayer.aws.dynamodb.schedule_table import from_item
 from delayer.aws.events.records import StreamRecord
 from delayer.aws.events.table_stream import change_of
+from delayer.aws.store.attributes import from_attributes
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.recovery.dead_letter import decode
 from delayer.core.schedule.bucket import Shards
 from delayer.core.schedule.instants import MINUTE, minute_of
 from delayer.core.schedule.schedule import Schedule
+from delayer.repositories.feed import SCHEDULES
+from delayer.repositories.ledger import ledger
+from delayer.repositories.schedules.schedule_table import from_item
+from delayer.store.items import Item
 from tests.samples import GOLDEN, NOW, STREAM_RECORD, a_schedule
 from tests.world import World
 
@@ -32,8 +35,13 @@ def item(name: str) -> dict[str, Any]:
     return found
 
 
+def stored(name: str) -> Item:
+    """An item that DynamoDB has."""
+    return from_attributes(item(name))
+
+
 def golden_record() -> Schedule:
-    record = from_item(item("schedule-item.json"))
+    record = from_item(stored("schedule-item.json"))
     assert isinstance(record, Schedule)
     return record
 
@@ -77,8 +85,8 @@ def test_a_message_in_the_delayer_queue(world: World) -> None:
 def test_a_message_that_was_handed_over(world: World, fence: str, attempts: int) -> None:
     """Claimed by the last version. Its fencing token counts: a message that was overtaken stays so."""
     golden = item("executor-message.json")
-    claim = {**item("ledger-item.json"), "scheduleId": {"S": golden["id"]}}
-    row = ledger.from_item({**claim, "fence": {"S": fence}, "retryOf": {"S": "fence-2"}, "attempt": {"N": "3"}})
+    claim = {**stored("ledger-item.json"), "scheduleId": golden["id"]}
+    row = ledger.from_item({**claim, "fence": fence, "retryOf": "fence-2", "attempt": 3})
     world.ledger.write([LedgerChange(row=row)])
     world.http_queue.add(text("executor-message.json"), NOW, "g")
     assert len(fired(world)) == attempts
@@ -90,8 +98,8 @@ def test_a_message_that_was_handed_over(world: World, fence: str, attempts: int)
 def test_an_outcome_that_is_carried(world: World) -> None:
     """The attempt was made by the last version: it is not made again, and the next one is made in its time."""
     golden = item("outcome-message.json")
-    claim = {**item("ledger-item.json"), "scheduleId": {"S": golden["id"]}}
-    row = ledger.from_item({**claim, "fence": {"S": "fence-3"}, "retryOf": {"S": "fence-2"}, "attempt": {"N": "3"}})
+    claim = {**stored("ledger-item.json"), "scheduleId": golden["id"]}
+    row = ledger.from_item({**claim, "fence": "fence-3", "retryOf": "fence-2", "attempt": 3})
     world.ledger.write([LedgerChange(row=row)])
     world.http_queue.add(text("outcome-message.json"), NOW, "g")
     assert len(fired(world)) == 1
@@ -102,7 +110,7 @@ def test_an_outcome_that_is_carried(world: World) -> None:
 
 def test_a_row_of_the_last_version_decides(world: World) -> None:
     """It holds the claim: a second copy of the schedule is refused."""
-    world.ledger.write([LedgerChange(row=ledger.from_item(item("ledger-item.json")))])
+    world.ledger.write([LedgerChange(row=ledger.from_item(stored("ledger-item.json")))])
     world.table.put(golden_record())
     assert fired(world) == []
 
@@ -110,7 +118,7 @@ def test_a_row_of_the_last_version_decides(world: World) -> None:
 def test_a_bucket_that_was_handed_on(world: World) -> None:
     waiting = a_schedule(NOW, shard=7)
     world.table.put(waiting)
-    world.table.stream.clear()  # its INSERT was read long ago
+    world.feed.records[SCHEDULES].clear()  # its INSERT was read long ago
     world.ticking = False
     world.control.note_heartbeat(NOW)
     world.sweep_queue.add(text("sweep-message.json"), NOW, "")

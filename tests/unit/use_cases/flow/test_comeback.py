@@ -19,6 +19,7 @@ from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, OutcomeMessage, decode, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.ports.queue import ReceivedMessage
+from tests.looking import all_rows, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
@@ -61,13 +62,14 @@ def after_an_outage(length: Millis, dues: list[Millis], **body: object) -> Outag
 def world_with(*blocks: Block, answers: tuple[Result, ...] = ()) -> World:
     world = World()
     for block in blocks:
-        world.blocks.stored[block.key] = block
+        put_row(world.blocks, block)
     world.target.answers = list(answers)
     return world
 
 
 def circuit(world: World) -> Block:
-    [block] = [block for block in world.blocks.stored.values() if block.kind is Kind.CIRCUIT]
+    blocks: list[Block] = [block for block in all_rows(world.blocks).values() if block.kind is Kind.CIRCUIT]
+    [block] = blocks
     return block
 
 
@@ -112,7 +114,7 @@ def test_what_probes_alone_uses_up_no_attempt() -> None:
     assert row
     assert row.state is State.EXECUTED
     assert row.attempt == row.probes + 1 == len(world.reached(schedule)) > 30
-    events = [of_row(old, new, "") for old, new in world.ledger.changes]
+    events = [of_row(old, new, "") for old, new in world.feed.ledger]
     failed = [event for event in events if event and event.type is EventType.ATTEMPT_FAILED]
     assert [event.attempt for event in failed] == list(range(1, row.probes + 1))
     assert all(event.is_probe for event in failed)
@@ -136,7 +138,7 @@ def test_what_has_probed_fails_when_its_age_is_over() -> None:
 
 def probed(*answers: Result, row: object = None) -> World:
     world = world_with(PAUSED, answers=answers)
-    world.ledger.store(row or a_claim())  # type: ignore[arg-type]
+    put_row(world.ledger, row or a_claim())
     assert world.execute(to_executor(an_executor_message())) == []
     return world
 
@@ -162,7 +164,7 @@ def test_a_delay_that_the_target_asks_for_counts_if_it_is_longer() -> None:
 def test_what_reaches_no_target_and_what_is_no_probe_counts(answer: Retry) -> None:
     world = probed(answer) if not answer.reached else world_with(answers=(answer,))
     if answer.reached:
-        world.ledger.store(a_claim())
+        put_row(world.ledger, a_claim())
         world.execute(to_executor(an_executor_message()))
     row = world.ledger.read(an_id())
     assert row
@@ -173,7 +175,7 @@ def test_what_is_stopped_while_it_probes_ends() -> None:
     world = probed(OUTAGE)
     row = world.ledger.read(an_id())
     assert row
-    world.ledger.store(evolve(row, stopped_at=NOW))
+    put_row(world.ledger, evolve(row, stopped_at=NOW))
     world.clock.move(HOUR)
     assert world.execute(world.http_queue.receive()) == []
     after = world.ledger.read(an_id())
@@ -187,7 +189,7 @@ def test_the_outcome_of_a_probe_that_is_carried_does_not_count_either() -> None:
     assert made_of(message).is_probe
     assert "isProbe" not in encode(carried(evolve(made, is_probe=False))), "older code reads what it has always read"
     world = World()
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     twice = [ReceivedMessage(message_id=name, body=encode(message)) for name in "ab"]
     assert world.execute(twice) == []
     row = world.ledger.read(an_id())
@@ -221,7 +223,7 @@ def test_those_that_ask_at_the_same_moment_go_on_one_after_the_other() -> None:
 def attempted(world: World, number: int) -> None:
     for at in range(number):
         message = an_executor_message(NOW - 2 * HOUR, randomness=(at + 1).to_bytes(8, "big"), nonce=f"m{at}")
-        world.ledger.store(claimed(message.schedule, f"m{at}"))
+        put_row(world.ledger, claimed(message.schedule, f"m{at}"))
         assert world.execute(to_executor(message)) == []
 
 
@@ -229,10 +231,10 @@ def test_an_answer_after_a_step_makes_it_faster_and_the_last_step_closes_the_cir
     world = world_with(evolve(BACK, until=NOW))
     attempted(world, 1)
     assert circuit(world).every == FIRST_PACE // 2
-    world.blocks.stored[BACK.key] = evolve(BACK, every=FASTEST_PACE, until=NOW, revision=9)
+    put_row(world.blocks, evolve(BACK, every=FASTEST_PACE, until=NOW, revision=9))
     world.clock.move(3 * SECOND)
     attempted(world, 1)
-    assert world.blocks.stored == {}
+    assert all_rows(world.blocks) == {}
 
 
 def test_failures_make_it_slower_and_open_it_again_and_count() -> None:

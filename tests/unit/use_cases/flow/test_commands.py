@@ -1,47 +1,29 @@
 """The operator's commands on what waits although it is due."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
-from attrs import define, evolve
+from attrs import evolve
 
 from delayer.core.flow.block import Block, opened, probing, suspended
 from delayer.core.flow.comeback import coming_back
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.schedule.instants import MINUTE, SECOND, format_instant
-from delayer.fakes import MemoryBlocks
-from delayer.ports.flow import Rows
 from delayer.ports.queue import Outgoing
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.blocks import LIST, StoredBlocks
+from delayer.store.items import entry_key
 from delayer.use_cases.flow.commands import MOST, ROUNDS
 from delayer.wiring import use_cases
+from tests.looking import put_item, put_row
+from tests.tables import in_turn, preceded
 from tests.world import START, World
 
 TARGET = "http-request api.example.com"
 BOTH = Party(owner="ann", target=TARGET)
 SUSPEND = {"command": "suspend", "owner": "ann", "target": "api.example.com", "reason": "maintenance"}
-
-
-@define
-class Raced(MemoryBlocks):
-    """Before each write somebody else may do something, a few times."""
-
-    rival: Callable[["Raced"], object] = lambda _: None
-    times: int = 0
-
-    def change(self, block: Block, over: Block | None = None) -> bool:
-        self._others()
-        return super().change(block, over)
-
-    def remove(self, block: Block) -> bool:
-        self._others()
-        return super().remove(block)
-
-    def _others(self) -> None:
-        if self.times:
-            self.times -= 1
-            self.rival(self)
 
 
 def asked(world: World, **event: Any) -> dict[str, Any]:
@@ -63,7 +45,7 @@ def refused(world: World, **event: Any) -> str:
 def world_with(*blocks: Block) -> World:
     world = World()
     for block in blocks:
-        world.blocks.stored[block.key] = block
+        put_row(world.blocks, block)
     return world
 
 
@@ -187,17 +169,16 @@ def test_what_is_no_command_at_all(event: Any) -> None:
     assert use_cases.operate_flow(World().ports("operator-flow"))(event)["ok"] is False
 
 
-def raced(rival: Callable[[Raced], object], times: int, *blocks: Block) -> World:
-    world = World()
-    world.blocks = Raced(rival=rival, times=times)
-    for block in blocks:
-        world.blocks.stored[block.key] = block
+def raced(rival: Callable[[StoredBlocks], object], times: int, *blocks: Block) -> World:
+    """Before each write somebody else does something, so many times."""
+    world = world_with(*blocks)
+    world.blocks = preceded(world.blocks, in_turn(*[partial(rival, world.blocks)] * times))
     return world
 
 
-def changed_reason(blocks: Raced) -> None:
+def changed_reason(blocks: StoredBlocks) -> None:
     [block] = blocks.rows(latest=True).blocks
-    blocks.stored[block.key] = evolve(block, revision=block.revision + 1, reason="by another")
+    put_row(blocks, evolve(block, revision=block.revision + 1, reason="by another"))
 
 
 def test_a_command_that_meets_another_reads_again() -> None:
@@ -211,9 +192,9 @@ def test_a_command_that_meets_another_reads_again() -> None:
 
 
 def test_of_two_that_suspend_at_once_both_are_said_that_it_is_so() -> None:
-    def faster(blocks: Raced) -> None:
+    def faster(blocks: StoredBlocks) -> None:
         block = suspended(BOTH, START, "maintenance", "another")
-        blocks.stored[block.key] = block
+        put_row(blocks, block)
 
     assert done(raced(faster, 1), **SUSPEND)["suspension"]["by"] == "another"
 
@@ -221,9 +202,9 @@ def test_of_two_that_suspend_at_once_both_are_said_that_it_is_so() -> None:
 def test_a_circuit_that_is_probed_meanwhile_is_closed() -> None:
     """Its probe writes the row; an operator's word counts."""
 
-    def probe(blocks: Raced) -> None:
+    def probe(blocks: StoredBlocks) -> None:
         [block] = blocks.rows(latest=True).blocks
-        blocks.stored[block.key] = probing(block, "n1", START)
+        put_row(blocks, probing(block, "n1", START))
 
     world = raced(probe, 1, opened(BOTH, START, "HTTP 503"))
     assert [one["owner"] for one in done(world, command="close", owner="ann")["closed"]] == ["ann"]
@@ -244,19 +225,18 @@ def test_there_is_an_end_to_suspensions() -> None:
 
 
 def test_without_an_answer_of_aws_it_says_so() -> None:
-    class Down(MemoryBlocks):
-        def rows(self, *, latest: bool) -> Rows:
-            raise Unavailable("down")
+    def down() -> None:
+        raise Unavailable("down")
 
     world = World()
-    world.blocks = Down()
+    world.blocks = preceded(world.blocks, down, ["query"])
     assert refused(world, **SUSPEND) == "down"
     assert refused(world, command="list") == "down"
 
 
 def test_a_row_that_cannot_be_read_is_listed_and_discarded() -> None:
     world = world_with(suspended(BOTH, START, "it floods", ""))
-    world.blocks.malformed.add("limit#1")
+    put_item(world.blocks, entry_key(LIST, "limit#1"), {"kind": "limit"})
     assert done(world, command="list")["malformed"] == ["limit#1"]
     assert done(world, command="discard", block="limit#1", by="ann") == {"discarded": ["limit#1"]}
     assert done(world, command="discard", block="limit#1") == {"discarded": []}
@@ -274,7 +254,7 @@ def test_a_comeback_is_shown_until_it_is_over() -> None:
     party = Party(owner="ann", target="http-request a.example")
     world = World()
     back = coming_back(opened(party, START - MINUTE, "HTTP 503"), world.clock.now())
-    world.blocks.stored[back.key] = back
+    put_row(world.blocks, back)
     [shown] = done(world, command="list")["circuits"]
     assert shown["state"] == "coming back"
     world.clock.move(6 * MINUTE)

@@ -14,12 +14,12 @@ from delayer.core.flow.shares import SLOTS
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.messages import DelayerMessage, decode
-from delayer.fakes import MemoryBlocks
 from delayer.fakes.runtime.faults import Fault, FaultPlan
-from delayer.ports.flow import Rows
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.breaker import MOST_IN_ALL
+from tests.looking import all_rows, empty, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
+from tests.tables import preceded
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
 from tests.world import World
@@ -31,23 +31,31 @@ OF_OWNER = suspended(Party(owner=OWNER, target=EVERY), NOW, "it floods", "")
 
 
 @define
-class Counting(MemoryBlocks):
-    """Counts how often it is read, and may not answer."""
+class Reads:
+    """How many requests read the blocks. While it is down, none is answered."""
 
+    number: int = 0
     is_down: bool = False
-    reads: int = 0
 
-    def rows(self, *, latest: bool) -> Rows:
+    def __call__(self) -> None:
         if self.is_down:
             raise Unavailable("down")
-        self.reads += 1
-        return super().rows(latest=latest)
+        self.number += 1
+
+
+def reads_of(world: World, *blocks: Block) -> Reads:
+    """With these blocks, each read of which is counted from now on."""
+    reads = Reads()
+    for block in blocks:
+        put_row(world.blocks, block)
+    world.blocks = preceded(world.blocks, reads, ["query"])
+    return reads
 
 
 def world_with(*blocks: Block, answers: tuple[Result, ...] = ()) -> World:
     world = World()
     for block in blocks:
-        world.blocks.stored[block.key] = block
+        put_row(world.blocks, block)
     world.target.answers = list(answers)
     return world
 
@@ -71,7 +79,7 @@ def test_what_is_suspended_waits_unclaimed_with_the_same_nonce(party: Party) -> 
     assert world.relay(due) == []
     [again] = world.delayer_queue.messages
     assert decode(again.body, DelayerMessage) == a_delayer_message(hops=1)
-    assert world.ledger.rows == {}
+    assert all_rows(world.ledger) == {}
     assert world.http_queue.sent == 0
 
 
@@ -130,7 +138,7 @@ def test_what_was_cancelled_while_it_waited_uses_up_no_probe() -> None:
     """Else each of them would keep the others waiting for a minute, though the target is back."""
     world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
     cancelled, live = a_delayer_message(nonce="n1"), a_delayer_message(nonce="n2", randomness=bytes(8))
-    world.ledger.store(evolve(claimed(cancelled.schedule, "n1"), state=State.CANCELLED))
+    put_row(world.ledger, evolve(claimed(cancelled.schedule, "n1"), state=State.CANCELLED))
     assert world.relay(to_relay(cancelled)) == []
     assert circuit(world).probe == ""
     assert world.relay(to_relay(live)) == []
@@ -142,7 +150,7 @@ def test_a_copy_of_what_is_at_its_executor_does_not_give_back_its_probe() -> Non
     """Both have the same nonce. Else another schedule would reach the target at the same time."""
     world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
     message = a_delayer_message(nonce="n1")
-    world.ledger.store(evolve(claimed(message.schedule, "n1"), retry_of="d0"))
+    put_row(world.ledger, evolve(claimed(message.schedule, "n1"), retry_of="d0"))
     assert world.relay(to_relay(message)) == []
     assert circuit(world).probe == "n1"
 
@@ -157,7 +165,7 @@ def test_what_is_dropped_by_its_own_rule_uses_up_no_probe() -> None:
 
 def test_what_is_stopped_uses_up_no_probe() -> None:
     world = world_with(PROBED)
-    world.ledger.store(a_claim(stopped_at=NOW))
+    put_row(world.ledger, a_claim(stopped_at=NOW))
     assert world.execute(to_executor(an_executor_message())) == []
     assert world.observer.counts["Dropped"] == 1
     assert circuit(world).probe == ""
@@ -165,13 +173,13 @@ def test_what_is_stopped_uses_up_no_probe() -> None:
 
 def test_what_finds_no_room_and_is_too_old_uses_up_no_probe() -> None:
     world = world_with(PROBED)
-    world.ledger.store(a_claim(age_from=NOW - 2 * DAY))
+    put_row(world.ledger, a_claim(age_from=NOW - 2 * DAY))
     with ExitStack() as running:
         for _ in range(SLOTS // 2):
             running.enter_context(world.execute.slots.one(PARTY))
         assert world.execute(to_executor(an_executor_message())) == []
     assert world.observer.counts["Failed"] == 1
-    assert {block.probe for block in world.blocks.stored.values() if block.kind is Kind.CIRCUIT} == {""}
+    assert {block.probe for block in all_rows(world.blocks).values() if block.kind is Kind.CIRCUIT} == {""}
 
 
 def test_what_a_circuit_keeps_for_too_long_is_handed_over_to_be_given_up() -> None:
@@ -188,7 +196,7 @@ def test_what_an_outage_has_made_late_is_not_given_up_when_it_meets_a_circuit() 
     assert world.http_queue.sent == 0
     assert len(world.delayer_queue.messages) == 1
     claimed_before = a_claim(NOW - 2 * DAY)
-    world.ledger.store(claimed_before)
+    put_row(world.ledger, claimed_before)
     assert world.execute(to_executor(an_executor_message(NOW - 2 * DAY))) == []
     row = world.ledger.read(claimed_before.schedule_id)
     assert row
@@ -248,11 +256,11 @@ def test_a_clock_that_was_ahead_loses_nothing() -> None:
 def test_without_blocks_nothing_is_read_for_a_schedule() -> None:
     """One read in two seconds, however many there are."""
     world = World()
-    world.blocks = counting = Counting()
+    reads = reads_of(world)
     world.build()
     for number in range(20):
         world.relay(to_relay(a_delayer_message(nonce=f"n{number}", randomness=number.to_bytes(8, "big"))))
-    assert counting.reads == 1
+    assert reads.number == 1
 
 
 # ------------------------------------------------------------ the executor
@@ -260,7 +268,7 @@ def test_without_blocks_nothing_is_read_for_a_schedule() -> None:
 
 def test_what_was_claimed_before_waits_without_an_attempt() -> None:
     world = world_with(OF_OWNER)
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     assert world.execute(to_executor(an_executor_message())) == []
     assert world.target.reached == []
     row = world.ledger.read(an_id())
@@ -274,7 +282,7 @@ def test_the_longer_it_is_suspended_the_more_rarely_it_asks() -> None:
     """Also what was put off before, whose attempt has another time by now."""
     world = world_with(OF_OWNER)
     world.clock.move(10 * MINUTE)
-    world.ledger.store(evolve(a_claim(), retry_at=NOW + 9 * MINUTE))
+    put_row(world.ledger, evolve(a_claim(), retry_at=NOW + 9 * MINUTE))
     world.execute(to_executor(an_executor_message()))
     [again] = world.http_queue.messages
     assert 225 * SECOND < again.visible_at - world.clock.now() <= 5 * MINUTE
@@ -294,7 +302,7 @@ def test_a_probe_that_comes_late_asks_like_all_others() -> None:
     """Another one may have taken its place by now."""
     late = probing(opened(PARTY, NOW - MINUTE, "HTTP 503"), "n1", NOW - MINUTE)
     world = World()
-    world.blocks.stored[late.key] = late
+    put_row(world.blocks, late)
     gate = world.execute.breaker.gate
     assert gate.closed(a_delayer_message().schedule, "n1") is None
     assert circuit(world).probe_until == NOW + MINUTE
@@ -302,7 +310,7 @@ def test_a_probe_that_comes_late_asks_like_all_others() -> None:
 
 def test_it_fails_when_it_is_too_old_and_says_why() -> None:
     world = world_with(evolve(opened(PARTY, NOW, "no answer from target in time"), since=NOW - 2 * DAY))
-    world.ledger.store(a_claim(NOW - DAY - 1))
+    put_row(world.ledger, a_claim(NOW - DAY - 1))
     message = an_executor_message(NOW - DAY - 1)
     assert world.execute(to_executor(message)) == []
     row = world.ledger.read(message.schedule.id)
@@ -317,7 +325,7 @@ def test_it_fails_when_it_is_too_old_and_says_why() -> None:
 def fail_in_a_row(world: World, number: int, nonce: str = "n1") -> None:
     for at in range(number):
         message = an_executor_message(randomness=at.to_bytes(8, "big"), nonce=nonce)
-        world.ledger.store(claimed(message.schedule, nonce))
+        put_row(world.ledger, claimed(message.schedule, nonce))
         assert world.execute(to_executor(message)) == []
 
 
@@ -350,7 +358,7 @@ def test_the_owner_of_another_target_is_not_harmed() -> None:
 
 def probed(answer: Result) -> World:
     world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"), answers=(answer,))
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     assert world.execute(to_executor(an_executor_message())) == []
     assert len(world.target.reached) == 1
     return world
@@ -376,7 +384,7 @@ def test_a_probe_that_never_reaches_the_target_only_gives_its_turn_back(answer: 
 def test_a_probe_that_the_owner_policy_forbids_does_not_close_the_circuit() -> None:
     world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
     world.execute = evolve(world.execute, permit=lambda _: Refused("forbidden by now", reached=False))
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     assert world.execute(to_executor(an_executor_message())) == []
     assert world.target.reached == []
     assert circuit(world).probe == ""
@@ -399,11 +407,11 @@ def test_a_probe_that_fails_opens_it_for_longer() -> None:
 
 def test_a_circuit_that_was_closed_by_command_meanwhile_stays_closed() -> None:
     world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"), answers=(OUTAGE,))
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     reach = world.target.__call__
 
     def closed_meanwhile(message: object) -> Result:
-        world.blocks.stored.clear()
+        empty(world.blocks)
         return reach(message)  # type: ignore[arg-type]
 
     world.target_for = lambda function: closed_meanwhile  # type: ignore[method-assign]
@@ -414,9 +422,9 @@ def test_a_circuit_that_was_closed_by_command_meanwhile_stays_closed() -> None:
 
 def test_if_the_blocks_cannot_be_read_what_is_due_waits() -> None:
     world = World()
-    world.blocks = Counting(is_down=True)
+    reads_of(world).is_down = True
     world.build()
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     assert world.execute(to_executor(an_executor_message())) == ["m0"]
     assert world.relay(to_relay(a_delayer_message(nonce="n2", randomness=bytes(8)))) == ["m0"]
     assert world.target.reached == []
@@ -425,11 +433,10 @@ def test_if_the_blocks_cannot_be_read_what_is_due_waits() -> None:
 @pytest.mark.parametrize("idle", [29 * SECOND, DAY])
 def test_while_the_blocks_cannot_be_read_what_was_suspended_waits_and_nothing_else(idle: Millis) -> None:
     world = World()
-    world.blocks = counting = Counting()
-    world.blocks.change(suspended(Party(owner="another", target=EVERY), NOW, "it floods", ""))
+    reads = reads_of(world, suspended(Party(owner="another", target=EVERY), NOW, "it floods", ""))
     world.build()
     world.relay(to_relay(a_delayer_message()))
-    counting.is_down = True
+    reads.is_down = True
     world.clock.move(idle)
     other = a_delayer_message(nonce="n3", randomness=bytes(range(8)), owner="another", due=world.clock.now())
     claimed = world.http_queue.sent
@@ -453,7 +460,7 @@ def test_many_dead_targets_fill_no_table(owners: int, targets: int) -> None:
 def test_a_defect_of_the_executor_says_nothing_about_its_target() -> None:
     """Whoever was to probe has not asked: the circuit stays, and another one may probe at once."""
     world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
 
     def broken(message: object) -> Result:
         raise ValueError(message)

@@ -3,14 +3,16 @@
 from typing import Any
 
 import pytest
-from attrs import define
 
 from delayer.core.flow.block import Block, Kind
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.limits.limit import MOST, limited
 from delayer.core.limits.line import line_of
 from delayer.core.schedule.instants import SECOND, format_instant
-from delayer.fakes import MemoryBlocks
+from delayer.repositories.flow.blocks import StoredBlocks
+from delayer.repositories.flow.lines import LIST
+from delayer.store.items import entry_key
+from tests.looking import put_item, put_row
 from tests.unit.use_cases.flow.test_commands import done, refused
 from tests.world import START, World
 
@@ -40,7 +42,8 @@ def test_a_limit_is_set_shown_and_removed() -> None:
     }
     [row] = stored(world)
     assert (row.kind, row.every, row.key) == (Kind.LIMIT, 100_000, block)
-    world.lines.rows[line_of(row)] = (START + 90 * SECOND) * 1_000 + 1
+    end = (START + 90 * SECOND) * 1_000 + 1
+    put_item(world.lines, entry_key(LIST, line_of(row)), {"next": end})
     [listed] = done(world, command="list")["limits"]
     assert listed["bookedSeconds"] == 91
     [removed] = done(world, command="unlimit", owner="ann", target=TARGET)["removed"]
@@ -135,8 +138,7 @@ def test_there_are_only_so_many() -> None:
     assert f"there are {MOST} limits" in refused(world, **LIMIT)
 
 
-@define
-class Raced(MemoryBlocks):
+class NeverFirst(StoredBlocks):
     """Somebody else is always faster."""
 
     def change(self, block: Block, over: Block | None = None) -> bool:
@@ -148,8 +150,8 @@ class Raced(MemoryBlocks):
 
 def test_a_command_that_is_never_first_says_so() -> None:
     world = World()
-    world.blocks = Raced()
+    world.blocks = NeverFirst(store=world.blocks.store, table=world.blocks.table)
     assert "repeat the command" in refused(world, **LIMIT)
     block = limited(Party(owner="ann", target=TARGET), START, 1_000, "")
-    world.blocks.stored[block.key] = block
+    put_row(world.blocks, block)
     assert "repeat the command" in refused(world, command="unlimit", owner="ann", target="api.example.com")

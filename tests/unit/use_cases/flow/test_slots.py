@@ -16,15 +16,18 @@ from delayer.core.flow.party import Party
 from delayer.core.flow.shares import SLOTS
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
-from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue, MemorySeats, Tokens
+from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue, Tokens
 from delayer.ports.clock import Running
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.seats import StoredSeats
 from delayer.use_cases.firing.refill import LONGEST_PAUSE, LOOK, TAKES_LONG, Refill, pause_after
 from delayer.use_cases.flow.breaker import MOST
 from delayer.use_cases.flow.slots import PATIENCE, Crowded, Slots
 from delayer.use_cases.limits.seats import Seats
+from tests.looking import all_rows, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id
+from tests.tables import on_sqlite
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
 from tests.world import World
@@ -114,7 +117,7 @@ def test_the_slot_of_another_is_not_taken_for_the_one_that_is_wanted() -> None:
 
 def crowded_world() -> tuple[World, ExitStack]:
     world = World()
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     return world, full(world.execute.slots)
 
 
@@ -156,7 +159,7 @@ def test_what_was_claimed_takes_the_next_slot_that_is_free() -> None:
 def test_a_stop_that_comes_while_it_waits_for_room_is_heeded() -> None:
     """The ledger is read once there is room."""
     world = World()
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     slots = world.execute.slots
     seen: list[int] = []
 
@@ -278,7 +281,7 @@ def refill_of(
         queue=queue,
         suspects="suspects",
         slots=slots,
-        seats=Seats(clock=clock, rows=MemorySeats(), new_id=Tokens(), observer=observer),
+        seats=Seats(clock=clock, rows=on_sqlite(StoredSeats), new_id=Tokens(), observer=observer),
         background=Looking(),
         has_time=has_time,
         observer=observer,
@@ -330,7 +333,8 @@ def test_what_it_received_is_brought_to_its_end() -> None:
             batch.set()
         return handle(received)
 
-    assert evolve(refill, handle=handled)(batch_of("the batch")) == []
+    refill = evolve(refill, handle=handled, handle_beside=lambda received: handled([received]))
+    assert refill(batch_of("the batch")) == []
     assert sorted(handle.handled) == ["quick", "slow too"]
     assert queue.messages == []
 
@@ -445,7 +449,7 @@ def test_what_finds_no_room_for_long_asks_at_least_once_in_a_minute() -> None:
 def test_what_never_finds_room_fails_at_its_age() -> None:
     world = World()
     message = an_executor_message(retry='{"maxAgeSeconds":60}')
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     world.clock.move(30 * SECOND)
     with full(world.execute.slots):
         world.execute(to_executor(message))
@@ -515,10 +519,10 @@ def test_a_crowd_that_is_over_begins_anew() -> None:
 def test_what_comes_early_to_a_suspended_target_is_not_given_up_for_want_of_room() -> None:
     """A suspension gives up nothing, however short the `maxAgeSeconds`."""
     world, now = World(), NOW + 2 * MINUTE
-    world.ledger.store(evolve(a_claim(), retry_at=now + 300))
+    put_row(world.ledger, evolve(a_claim(), retry_at=now + 300))
     world.blocks.change(suspended(PARTY, NOW, "maintenance", "eve"))
     world.clock.move(now - world.clock.now())
     assert world.execute(to_executor(an_executor_message(retry=json.dumps({"maxAgeSeconds": 60})))) == []
-    [row] = world.ledger.rows.values()
+    [row] = all_rows(world.ledger).values()
     assert (row.state, row.attempt) == (State.CLAIMED, 1)
     assert row.retry_at > now + 300

@@ -14,12 +14,14 @@ from delayer.core.ledger.outcome import retried
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, format_instant
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.series import SeriesState
-from delayer.fakes import MemoryBlocks
+from delayer.repositories.flow.blocks import StoredBlocks
 from delayer.use_cases.series.reading.read import SeriesFound
 from delayer.wiring import use_cases
+from tests.looking import put_row
 from tests.openapi import openapi
 from tests.samples import claimed
-from tests.unit.use_cases.flow.test_flow import Counting
+from tests.tables import on_sqlite
+from tests.unit.use_cases.flow.test_flow import reads_of
 from tests.unit.use_cases.series.test_create import body, created
 from tests.world import START, World
 
@@ -29,13 +31,6 @@ OF_OWNER = suspended(Party(owner=OWNER, target=EVERY), START, "it floods", "eve"
 OF_TARGET = suspended(Party(owner=EVERY, target=TARGET), START, "moved", "eve")
 OF_BOTH = opened(Party(owner=OWNER, target=TARGET), START + MINUTE, "HTTP 503")
 OF_ANOTHER = opened(Party(owner="another", target=TARGET), START + MINUTE, "HTTP 500")
-
-
-def counting(world: World, *blocks: Any) -> Counting:
-    world.blocks = found = Counting()
-    for block in blocks:
-        found.stored[block.key] = block
-    return found
 
 
 def looked_up(world: World, schedule: Schedule) -> Status:
@@ -56,13 +51,13 @@ def posted(world: World, **more: Any) -> Schedule:
 
 def test_what_is_on_time_costs_no_read() -> None:
     world = World()
-    blocks = counting(world, OF_OWNER)
+    reads = reads_of(world, OF_OWNER)
     schedule = posted(world)
     assert looked_up(world, schedule).waiting is None
-    world.ledger.store(claimed(schedule))
+    put_row(world.ledger, claimed(schedule))
     world.clock.move(2 * MINUTE)
     assert looked_up(world, schedule).waiting is None, "it is being attempted"
-    assert blocks.reads == 0
+    assert reads.number == 0
 
 
 @pytest.mark.parametrize(
@@ -75,18 +70,18 @@ def test_what_is_on_time_costs_no_read() -> None:
 )
 def test_what_is_overdue_says_what_it_waits_for(block: Any, expected: dict[str, str]) -> None:
     world = World()
-    blocks = counting(world, block)
+    reads = reads_of(world, block)
     schedule = posted(world)
     world.clock.move(2 * MINUTE)
     content = shown(world, schedule)
     assert content["overdue"] is True
     assert content["waiting"] == expected
-    assert blocks.reads == 1
+    assert reads.number == 1
 
 
 def test_a_circuit_says_until_when() -> None:
     world = World()
-    counting(world, OF_BOTH, OF_ANOTHER)
+    reads_of(world, OF_BOTH, OF_ANOTHER)
     schedule = posted(world)
     world.clock.move(MINUTE + SECOND)
     assert shown(world, schedule)["waiting"] == {
@@ -99,7 +94,9 @@ def test_a_circuit_says_until_when() -> None:
 
 def test_a_crowd_is_said_as_the_contract_has_it() -> None:
     world = World()
-    counting(world, crowded(Party(owner=OWNER, target=TARGET), START + MINUTE, None))
+    crowd = crowded(Party(owner=OWNER, target=TARGET), START + MINUTE, None)
+    assert crowd
+    reads_of(world, crowd)
     schedule = posted(world)
     world.clock.move(MINUTE + SECOND)
     content = shown(world, schedule)
@@ -117,7 +114,7 @@ def test_a_crowd_is_said_as_the_contract_has_it() -> None:
 
 def test_nothing_of_other_owners_is_said() -> None:
     world = World()
-    counting(world, OF_ANOTHER, suspended(Party(owner="another", target=EVERY), START, "secret", ""))
+    reads_of(world, OF_ANOTHER, suspended(Party(owner="another", target=EVERY), START, "secret", ""))
     schedule = posted(world)
     world.clock.move(2 * MINUTE)
     assert "waiting" not in shown(world, schedule)
@@ -125,17 +122,18 @@ def test_nothing_of_other_owners_is_said() -> None:
 
 def test_what_waits_for_an_attempt_says_it_too() -> None:
     world = World()
-    blocks = counting(world, OF_BOTH)
+    reads = reads_of(world, OF_BOTH)
     schedule = posted(world)
     world.update_journal()
     world.clock.move(MINUTE)
     first = claimed(schedule)
-    world.ledger.store(
-        retried(first, "f2", world.clock.now(), "HTTP 503", retry_at=START + MINUTE + 10 * SECOND, after=first.fence)
+    put_row(
+        world.ledger,
+        retried(first, "f2", world.clock.now(), "HTTP 503", retry_at=START + MINUTE + 10 * SECOND, after=first.fence),
     )
     content = shown(world, schedule)
     assert (content["state"], content["waiting"]["for"]) == ("claimed", "circuit")
-    assert blocks.reads == 1
+    assert reads.number == 1
 
 
 def test_in_the_delayer_queue_only_what_is_said_of_its_owner_is_known_without_a_journal() -> None:
@@ -144,9 +142,9 @@ def test_in_the_delayer_queue_only_what_is_said_of_its_owner_is_known_without_a_
     schedule = posted(world)
     world.run_until(START + SECOND)
     world.clock.move(2 * MINUTE)
-    counting(world, OF_TARGET)
+    reads_of(world, OF_TARGET)
     assert looked_up(world, schedule).waiting is None
-    counting(world, OF_OWNER, OF_TARGET)
+    reads_of(world, OF_OWNER, OF_TARGET)
     found = looked_up(world, schedule).waiting
     assert found
     assert found.reason == "it floods"
@@ -158,7 +156,7 @@ def test_with_a_journal_its_target_is_known_there() -> None:
     world.run_until(START + SECOND)
     world.update_journal()
     world.clock.move(2 * MINUTE)
-    counting(world, OF_TARGET)
+    reads_of(world, OF_TARGET)
     found = looked_up(world, schedule).waiting
     assert found
     assert (found.kind, found.reason) == (Kind.SUSPENSION, "moved")
@@ -166,7 +164,7 @@ def test_with_a_journal_its_target_is_known_there() -> None:
 
 def test_if_the_blocks_do_not_answer_only_this_is_missing() -> None:
     world = World()
-    counting(world, OF_OWNER).is_down = True
+    reads_of(world, OF_OWNER).is_down = True
     schedule = posted(world)
     world.clock.move(2 * MINUTE)
     content = shown(world, schedule)
@@ -176,13 +174,13 @@ def test_if_the_blocks_do_not_answer_only_this_is_missing() -> None:
 
 def test_many_lookups_share_a_read() -> None:
     world = World()
-    blocks = counting(world, OF_OWNER)
+    reads = reads_of(world, OF_OWNER)
     schedule = posted(world)
     world.clock.move(2 * MINUTE)
     lookup = use_cases.lookup(world.ports("lookup"))
     for _ in range(9):
         lookup.by_id(schedule.id, OWNER)
-    assert blocks.reads == 1
+    assert reads.number == 1
 
 
 # ------------------------------------------------------------ series
@@ -197,9 +195,9 @@ def found_in(world: World, series: str) -> SeriesFound:
 def test_a_series_whose_occurrence_waits_says_so() -> None:
     world = World()
     series = created(world, body(), owner=OWNER).series
-    blocks = counting(world, OF_OWNER)
+    reads = reads_of(world, OF_OWNER)
     assert found_in(world, series).waiting is None
-    assert blocks.reads == 0
+    assert reads.number == 0
     at = found_in(world, series).cursor.at
     world.clock.sleep_until(at + HOUR)
     content = json.loads(responses.response(200, shown_as.shown_series(found_in(world, series)))["body"])
@@ -212,12 +210,12 @@ def test_of_an_occurrence_that_is_under_way_it_says_nothing() -> None:
     series = created(world, body(), owner=OWNER).series
     cursor = found_in(world, series).cursor
     world.clock.sleep_until(cursor.at + SECOND)
-    counting(world, OF_OWNER)
+    reads_of(world, OF_OWNER)
     first = claimed(world.stored(cursor.current))
-    world.ledger.store(first)
+    put_row(world.ledger, first)
     assert found_in(world, series).waiting is None
     planned = retried(first, "f2", world.clock.now(), "x", retry_at=world.clock.now() + MINUTE, after=first.fence)
-    world.ledger.store(planned)
+    put_row(world.ledger, planned)
     assert found_in(world, series).waiting is not None
-    world.blocks = MemoryBlocks()
+    world.blocks = on_sqlite(StoredBlocks)
     assert found_in(world, series).waiting is None

@@ -15,6 +15,7 @@ from delayer.core.schedule.instants import DAY, MINUTE, format_instant
 from delayer.core.schedule.schedule_id import Kind, mint
 from delayer.fakes import MemoryObserver, MemoryTopic
 from delayer.ports.topic import Announcement, nobody_asks
+from delayer.repositories.feed import SCHEDULES
 from delayer.use_cases.history.announce import Announce
 from tests.samples import KEY, NOW, OWNER, RANDOMNESS
 from tests.unit.use_cases.api.test_accept import accepted, body
@@ -138,7 +139,7 @@ def test_a_cloud_event_with_what_subscribers_filter_by() -> None:
     data = published.pop("data")
     assert published == {
         "specversion": "1.0",
-        "id": world.table.stream[0].sequence,
+        "id": world.feed.records[SCHEDULES][0].sequence,
         "source": "urn:delayer:test",
         "type": "delayer.schedule.scheduled",
         "subject": schedule.id,

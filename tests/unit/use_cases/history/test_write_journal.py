@@ -13,12 +13,13 @@ from delayer.core.history.whole import whole
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.fakes import MemoryJournal, MemoryQueue
-from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
+from delayer.fakes import MemoryQueue
+from delayer.fakes.runtime.faults import Fault, FaultPlan, faulty
 from delayer.ports.journal import JournalEntry
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.use_cases.history.write_journal import WriteJournal
 from tests.cfn import resources
+from tests.looking import all_items, empty
 from tests.unit.use_cases.api.test_cancel import a_cancel
 from tests.unit.use_cases.api.test_lookup import a_lookup
 from tests.world import START, World
@@ -64,7 +65,7 @@ def test_the_history_of_one_that_was_tried_twice() -> None:
 def test_the_history_leads_to_the_state_whatever_fails(spoiled: str, fault: Fault) -> None:
     """A fault at one call of one function, one after the other: the events add up to what the ledger says.
 
-    It takes about a second, for twelve stories.
+    It takes some seconds, for twelve stories.
     """
     for call in range(12):
         world = World(spoiled=spoiled, plan=FaultPlan(fault, call), duplicated=call % 2 == 1)
@@ -90,7 +91,7 @@ def test_reordered_and_doubled() -> None:
     texts = [announcement.text for announcement in world.topic.published]
     expected: dict[str, list[EventType]] = {}
     for _ in range(20):
-        world.journal.histories.clear()
+        empty(world.journal)
         mixed = [*texts, *chance.sample(texts, len(texts) // 2)]
         chance.shuffle(mixed)
         for number, text in enumerate(mixed):
@@ -130,7 +131,7 @@ def test_what_is_not_kept_comes_again(fault: Fault) -> None:
     world.run_until(START + MINUTE)
     world.announce(world.lifecycle_records())
     batch = [ReceivedMessage(message_id=str(number), body=one.text) for number, one in enumerate(world.topic.published)]
-    live_count = Faulty(world.live_count, FaultPlan(fault, 1))
+    live_count = faulty(world.live_count, FaultPlan(fault, 1))
     write = WriteJournal(journal=world.journal, live_count=live_count, observer=world.observer, keep_for=DAY)
     failed = write(batch)
     assert failed
@@ -155,7 +156,7 @@ def test_it_is_kept_for_so_long_after_it_was_due() -> None:
     schedule = world.post(START + DAY)
     assert schedule
     world.update_journal()
-    assert set(world.journal.expires.values()) == {START + DAY + (90 + 30) * DAY}
+    assert {item["expiresAt"] * SECOND for item in all_items(world.journal, "owner")} == {START + DAY + (90 + 30) * DAY}
 
 
 def test_events_outlast_an_outage_of_a_day_beside_one_that_cannot_be_read() -> None:
@@ -174,7 +175,7 @@ def test_events_outlast_an_outage_of_a_day_beside_one_that_cannot_be_read() -> N
     texts = [announcement.text for announcement in world.topic.published]
     queue.send([Outgoing(body=text) for text in ["{}", *texts]])
 
-    class Down(MemoryJournal):
+    class Down:
         def write(self, entries: Sequence[JournalEntry], keep_for: Millis) -> list[int]:
             return list(range(len(entries)))
 

@@ -15,11 +15,15 @@ from delayer.core.limits.line import line_of
 from delayer.core.limits.turn import TOLERANCE
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, Slot, decode, encode
-from delayer.fakes import MemoryLines, MemoryQueue
-from delayer.ports.lines import Booked, Elsewhere
+from delayer.fakes import MemoryQueue
+from delayer.fakes.runtime.faults import faulty
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.lines import LIST
+from delayer.store.items import entry_key
+from tests.looking import all_rows, put_item, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, claimed
+from tests.tables import preceded
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
 from tests.world import LEAD, World
@@ -36,7 +40,14 @@ def world_with(*blocks: Block, answers: tuple[Result, ...] = ()) -> World:
     for block in blocks:
         assert world.blocks.change(block)
     world.target.answers = list(answers)
+    world.lines, world.seat_rows = faulty(world.lines, world.plan), faulty(world.seat_rows, world.plan)
+    world.build()
     return world
+
+
+def writes(world: World) -> int:
+    """Requests that write lines."""
+    return world.plan.seen.count("StoredLines.write")
 
 
 def messages(number: int, due: Millis = NOW, **changes: Any) -> list[DelayerMessage]:
@@ -45,7 +56,7 @@ def messages(number: int, due: Millis = NOW, **changes: Any) -> list[DelayerMess
 
 def ahead(world: World, limit: Block, by: Millis) -> None:
     """Others have booked the line so far."""
-    world.lines.rows[line_of(limit)] = (world.clock.now() + by) * 1_000
+    put_item(world.lines, entry_key(LIST, line_of(limit)), {"next": (world.clock.now() + by) * 1_000})
 
 
 def waiting(world: World) -> list[DelayerMessage]:
@@ -80,14 +91,14 @@ def test_without_limits_no_line_is_touched() -> None:
     world = world_with(limited(Party(owner="another", target=EVERY), NOW, 1_000, ""))
     assert world.relay(to_relay(*messages(3))) == []
     executes(world)
-    assert world.lines.writes == 0
+    assert writes(world) == 0
     assert len(world.target.reached) == 3
 
 
 def test_a_batch_is_one_write_and_each_has_its_turn() -> None:
     world = world_with(TEN)
     assert world.relay(to_relay(*messages(10))) == []
-    assert world.lines.writes == 1
+    assert writes(world) == 1
     handed = [decode(one.body, ExecutorMessage) for one in world.http_queue.messages]
     assert [one.slots for one in handed] == [(Slot(line=line_of(TEN), at=NOW + LEAD + 100 * at),) for at in range(10)]
 
@@ -97,12 +108,12 @@ def test_what_has_its_turn_later_waits_unclaimed_with_its_turn() -> None:
     world = world_with(TEN)
     ahead(world, TEN, MINUTE)
     assert world.relay(to_relay(*messages(2))) == []
-    assert world.ledger.rows == {}
+    assert all_rows(world.ledger) == {}
     assert [one.slots[0].at for one in waiting(world)] == [NOW + MINUTE, NOW + MINUTE + 100]
-    writes = world.lines.writes
+    before = writes(world)
     world.clock.move(59 * SECOND)
     relays(world)
-    assert world.lines.writes == writes, "it has its turn"
+    assert writes(world) == before, "it has its turn"
     assert world.clock.now() >= NOW + MINUTE - LEAD
     executes(world)
     assert reached(world) == [MINUTE, MINUTE + 100]
@@ -115,11 +126,11 @@ def test_beyond_fifteen_minutes_it_hops_and_keeps_its_turn() -> None:
     for _ in range(2):
         world.clock.move(15 * MINUTE)
         relays(world)
-        assert world.ledger.rows == {}
+        assert all_rows(world.ledger) == {}
     world.clock.move(10 * MINUTE - SECOND)
     relays(world)
-    assert len(world.ledger.rows) == 1
-    assert world.lines.writes == 2, "one that was refused, one that booked"
+    assert len(all_rows(world.ledger)) == 1
+    assert writes(world) == 2, "one that was refused, one that booked"
 
 
 def test_a_turn_makes_nothing_earlier() -> None:
@@ -154,19 +165,19 @@ def test_a_turn_of_a_limit_that_was_raised_is_booked_anew() -> None:
 def test_what_could_not_wait_for_its_turn_books_none_and_fails_at_its_age() -> None:
     world = world_with(TEN)
     ahead(world, TEN, 2 * MINUTE)
-    before = dict(world.lines.rows)
+    before = all_rows(world.lines)
     assert world.relay(to_relay(*messages(1, retry=PATIENT))) == []
-    assert world.ledger.rows == {}, "it can be cancelled until then"
+    assert all_rows(world.ledger) == {}, "it can be cancelled until then"
     for _ in range(4):
         world.clock.move(20 * SECOND)
         relays(world)
         executes(world)
-    [row] = world.ledger.rows.values()
+    [row] = all_rows(world.ledger).values()
     assert row.state is State.FAILED
     assert row.detail == (
         "gave up without an attempt, as maxAgeSeconds (60) ended while it waited: at most 10 a second reach target"
     )
-    assert world.lines.rows == before
+    assert all_rows(world.lines) == before
     assert reached(world) == []
 
 
@@ -177,7 +188,7 @@ def test_what_is_late_by_an_outage_takes_a_turn_that_is_free() -> None:
     assert world.relay(to_relay(*messages(1, due=NOW - 40 * SECOND, retry=PATIENT))) == []
     executes(world)
     assert len(reached(world)) == 1
-    assert [row.state for row in world.ledger.rows.values()] == [State.EXECUTED]
+    assert [row.state for row in all_rows(world.ledger).values()] == [State.EXECUTED]
 
 
 def test_what_comes_back_too_old_to_its_executor_takes_a_turn_that_is_free() -> None:
@@ -187,20 +198,20 @@ def test_what_comes_back_too_old_to_its_executor_takes_a_turn_that_is_free() -> 
     world.clock.move(2 * MINUTE)
     assert world.execute(to_executor(*late)) == []
     assert len(reached(world)) == 1
-    assert [row.state for row in world.ledger.rows.values()] == [State.EXECUTED]
+    assert [row.state for row in all_rows(world.ledger).values()] == [State.EXECUTED]
 
 
 def test_what_is_suspended_books_no_turn() -> None:
     world = world_with(TEN, suspended(PARTY, NOW, "", ""))
     world.relay(to_relay(*messages(2)))
-    assert world.lines.writes == 0
+    assert writes(world) == 0
 
 
 def test_what_is_suspended_after_its_claim_books_no_turn() -> None:
     world = world_with(TEN, suspended(PARTY, NOW, "", ""))
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     assert world.execute(to_executor(an_executor_message())) == []
-    assert world.lines.writes == 0
+    assert writes(world) == 0
     assert reached(world) == []
 
 
@@ -212,20 +223,17 @@ def test_who_was_to_probe_and_has_its_turn_later_lets_another_one_probe() -> Non
     assert circuit.probe == ""
 
 
-class Down(MemoryLines):
-    """Does not answer."""
-
-    def begin_line(self, line: str, first: int, end: int, expires_at: int) -> Booked | Elsewhere:
-        raise Unavailable("down")
+def down() -> None:
+    raise Unavailable("down")
 
 
 def test_if_no_turn_can_be_booked_nothing_passes() -> None:
     world = world_with(TEN)
-    world.lines = Down()
+    world.lines = preceded(world.lines, down)
     world.build()
     assert world.relay(to_relay(*messages(2))) == ["m0", "m1"]
-    assert world.ledger.rows == {}
-    world.ledger.store(a_claim())
+    assert all_rows(world.ledger) == {}
+    put_row(world.ledger, a_claim())
     assert world.execute(to_executor(an_executor_message())) == ["m0"]
     assert reached(world) == []
 
@@ -242,9 +250,9 @@ def test_a_second_message_of_the_same_schedule_books_no_turn() -> None:
     ahead(world, TEN, MINUTE)
     due = to_relay(*messages(1))
     world.relay(due)
-    rows = dict(world.lines.rows)
+    rows = all_rows(world.lines)
     assert world.relay(due) == []
-    assert world.lines.rows == rows
+    assert all_rows(world.lines) == rows
     assert len(waiting(world)) == 1
 
 
@@ -256,7 +264,7 @@ def claims(world: World, number: int, **changes: Any) -> list[ExecutorMessage]:
         evolve(an_executor_message(), schedule=one.schedule, nonce=one.nonce) for one in messages(number, **changes)
     ]
     for one in made:
-        world.ledger.store(claimed(one.schedule, one.nonce))
+        put_row(world.ledger, claimed(one.schedule, one.nonce))
     return made
 
 
@@ -264,7 +272,7 @@ def test_what_comes_without_a_turn_books_one_for_the_batch() -> None:
     """As from the relaxed lane, which claims without asking."""
     world = world_with(TEN)
     assert world.execute(to_executor(*claims(world, 3))) == []
-    assert world.lines.writes == 1
+    assert writes(world) == 1
     assert reached(world) == [50, 150, 250]
 
 
@@ -281,21 +289,21 @@ def test_a_turn_far_away_is_waited_for_without_an_attempt() -> None:
     world = world_with(TEN)
     ahead(world, TEN, 20 * SECOND)
     assert world.execute(to_executor(*claims(world, 1))) == []
-    [row] = world.ledger.rows.values()
+    [row] = all_rows(world.ledger).values()
     assert (row.state, row.attempt, row.retry_at) == (State.CLAIMED, 1, NOW + 20 * SECOND)
     [again] = world.http_queue.messages
     assert again.visible_at <= NOW + 19 * SECOND
     world.clock.move(19 * SECOND)
-    writes = world.lines.writes
+    before = writes(world)
     executes(world)
     assert reached(world) == [20 * SECOND]
-    assert world.lines.writes == writes
+    assert writes(world) == before
 
 
 def test_a_retry_books_its_turn_when_it_is_due() -> None:
     world = world_with(TEN, answers=(Retry(detail="HTTP 429"),))
     world.execute(to_executor(*claims(world, 1, retry=json.dumps({"maxAttempts": 2, "backoff": {"first": 10}}))))
-    assert world.lines.writes == 1
+    assert writes(world) == 1
     [again] = world.http_queue.messages
     assert decode(again.body, ExecutorMessage).slots == ()
     world.clock.move(again.visible_at - world.clock.now())
@@ -313,12 +321,12 @@ def test_a_retry_that_is_not_due_for_long_books_no_turn_at_its_hops() -> None:
     for _ in range(3):
         world.clock.move(15 * MINUTE)
         executes(world)
-    assert world.lines.writes == 1
+    assert writes(world) == 1
     for _ in range(3):
         world.clock.move(6 * MINUTE)
         executes(world)
     assert len(world.target.reached) == 2
-    assert world.lines.writes == 2
+    assert writes(world) == 2
 
 
 def test_what_has_become_too_old_in_the_line_fails() -> None:
@@ -328,7 +336,7 @@ def test_what_has_become_too_old_in_the_line_fails() -> None:
     for _ in range(3):
         world.clock.move(25 * SECOND)
         executes(world)
-    [row] = world.ledger.rows.values()
+    [row] = all_rows(world.ledger).values()
     assert row.state is State.FAILED
     assert "maxAgeSeconds (60) ended while it waited: at most 10 a second reach target" in row.detail
 
@@ -338,13 +346,13 @@ def test_a_limit_that_is_set_meanwhile_counts_at_the_last_look() -> None:
     [message] = claims(world, 1)
 
     def set_meanwhile(_: ExecutorMessage) -> None:
-        if not world.lines.writes:
+        if not writes(world):
             world.blocks.change(TEN)
             world.clock.move(3 * SECOND)
 
     object.__setattr__(world.execute, "permit", set_meanwhile)
     assert world.execute(to_executor(message)) == []
-    assert world.lines.writes == 1
+    assert writes(world) == 1
     assert len(world.target.reached) == 1
 
 
@@ -357,7 +365,7 @@ def test_of_two_limits_each_is_kept() -> None:
         assert world.relay(to_relay(message)) == []
         executes(world)
     assert reached(world) == [LEAD, SECOND + LEAD, 2 * SECOND + LEAD]
-    assert set(world.lines.rows) == {line_of(TEN), line_of(OF_ALL)}
+    assert set(all_rows(world.lines)) == {line_of(TEN), line_of(OF_ALL)}
 
 
 def test_a_long_line_pushes_no_other_one_ahead() -> None:
@@ -365,7 +373,7 @@ def test_a_long_line_pushes_no_other_one_ahead() -> None:
     world = world_with(HOURLY, limited(Party(owner=EVERY, target=PARTY.target), NOW, 100_000, ""))
     ahead(world, HOURLY, 40 * MINUTE)
     world.relay(to_relay(*messages(5)))
-    assert set(world.lines.rows) == {line_of(HOURLY)}
+    assert set(all_rows(world.lines)) == {line_of(HOURLY)}
 
 
 def test_if_the_other_line_is_longer_then_both_are_booked_at_its_turn() -> None:
@@ -374,7 +382,7 @@ def test_if_the_other_line_is_longer_then_both_are_booked_at_its_turn() -> None:
     ahead(world, TEN, 2 * SECOND)
     assert world.execute(to_executor(message)) == []
     assert reached(world) == [2 * SECOND]
-    assert world.lines.rows[line_of(OF_ALL)] <= (NOW + 3_100) * 1_000
+    assert all_rows(world.lines)[line_of(OF_ALL)] <= (NOW + 3_100) * 1_000
 
 
 # ------------------------------------------------------------ all of it
@@ -394,7 +402,7 @@ def test_a_minute_of_a_limited_target_with_failures() -> None:
         world.clock.move(100)
     made = sorted(at for at, _ in world.target.reached)
     assert len(made) == 66
-    assert {row.state for row in world.ledger.rows.values()} == {State.EXECUTED}
+    assert {row.state for row in all_rows(world.ledger).values()} == {State.EXECUTED}
     for first in made:
         assert sum(first <= at < first + SECOND for at in made) <= 12
         assert sum(first <= at < first + 10 * SECOND for at in made) <= 105
@@ -430,10 +438,10 @@ def test_what_its_own_rule_would_drop_before_its_turn_books_none() -> None:
     world = world_with(TEN)
     ahead(world, TEN, MINUTE)
     world.relay(to_relay(*messages(3, on_late='{"after":"PT30S","do":"drop"}')))
-    assert world.lines.rows == {line_of(TEN): (NOW + MINUTE) * 1_000}
+    assert all_rows(world.lines) == {line_of(TEN): (NOW + MINUTE) * 1_000}
     world.clock.move(32 * SECOND)
     relays(world)
-    assert [row.state for row in world.ledger.rows.values()] == [State.DROPPED] * 3
+    assert [row.state for row in all_rows(world.ledger).values()] == [State.DROPPED] * 3
 
 
 def test_a_retry_that_would_be_too_old_at_its_turn_books_none() -> None:
@@ -441,7 +449,7 @@ def test_a_retry_that_would_be_too_old_at_its_turn_books_none() -> None:
     [message] = claims(world, 1, retry=PATIENT)
     world.execute(to_executor(message))
     ahead(world, TEN, 70 * SECOND)
-    before = dict(world.lines.rows)
+    before = all_rows(world.lines)
     world.clock.move(5 * SECOND)
     executes(world)
-    assert world.lines.rows == before
+    assert all_rows(world.lines) == before

@@ -11,16 +11,23 @@ from delayer.core.flow.block import Block, Kind, suspended
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.ledger.lifecycle import State
 from delayer.core.limits.limit import limited
-from delayer.core.limits.seats import NEEDED, TERM, Hold, Row, Taking, seats_of
+from delayer.core.limits.seats import NEEDED, TERM, Hold, seats_of
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.messages import ExecutorMessage
-from delayer.fakes import ManualClock, MemoryObserver, MemorySeats, Tokens
+from delayer.fakes import ManualClock, MemoryObserver, Tokens
+from delayer.fakes.runtime.faults import Fault, FaultPlan, faulty
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.flow.lines import LIST
+from delayer.repositories.flow.seats import HOLD, StoredSeats
+from delayer.store.items import entry_key
 from delayer.use_cases.limits.seats import PATIENCE, NoSeat, Seats
+from tests.looking import all_rows, put_item, put_row
 from tests.samples import NOW, OWNER, an_executor_message, claimed
+from tests.tables import on_sqlite, preceded
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
-from tests.unit.use_cases.limits.test_limits import messages, world_with
+from tests.unit.use_cases.limits.test_limits import down, messages, world_with
+from tests.unit.use_cases.limits.test_limits import writes as lines_written
 from tests.world import World
 
 PARTY = Party(owner=OWNER, target="http-request target")
@@ -28,13 +35,20 @@ TWO = limited(PARTY, NOW - MINUTE, 0, "", concurrency=2)
 OF_ALL = limited(Party(owner=EVERY, target=PARTY.target), NOW - MINUTE, 0, "", concurrency=3)
 
 
-def an_environment(rows: MemorySeats, clock: ManualClock | None = None, name: str = "e") -> Seats:
+def an_environment(rows: StoredSeats, clock: ManualClock | None = None, name: str = "e") -> Seats:
     tokens = Tokens()
     return Seats(clock=clock or ManualClock(NOW), rows=rows, new_id=lambda: name + tokens(), observer=MemoryObserver())
 
 
-def taken(rows: MemorySeats, limit: Block = TWO) -> int:
-    return rows.rows.get(seats_of(limit), Row(taken=0, holds=())).taken
+def taken(rows: StoredSeats, limit: Block = TWO) -> int:
+    row = all_rows(rows).get(seats_of(limit))
+    return row.taken if row else 0
+
+
+def take(rows: StoredSeats, *holds: Hold) -> None:
+    """They stand in the row of `TWO`, whatever stood there."""
+    texts = {HOLD + one.id: one.text for one in holds}
+    put_item(rows, entry_key(LIST, seats_of(TWO)), {"taken": sum(one.number for one in holds), **texts})
 
 
 def in_use(seats: Seats, number: int, limit: Block = TWO) -> ExitStack:
@@ -45,22 +59,23 @@ def in_use(seats: Seats, number: int, limit: Block = TWO) -> ExitStack:
 
 
 def test_a_batch_is_one_write_and_its_end_another() -> None:
-    rows = MemorySeats()
+    plan = FaultPlan()
+    rows = faulty(on_sqlite(StoredSeats), plan)
     seats = an_environment(rows)
     seats.expect({TWO: 2})
     for _ in range(10):
         with seats.one([TWO]):
             assert seats.has([TWO])
     assert not seats.has([TWO])
-    assert (rows.writes, taken(rows)) == (1, 2)
+    assert (len(plan.seen), taken(rows)) == (1, 2)
     seats.give_back()
-    assert (rows.writes, taken(rows)) == (2, 0)
+    assert (len(plan.seen), taken(rows)) == (2, 0)
     seats.give_back()
-    assert rows.writes == 2
+    assert len(plan.seen) == 2
 
 
 def test_of_those_that_are_free_it_takes_as_many_as_there_are() -> None:
-    rows = MemorySeats()
+    rows = on_sqlite(StoredSeats)
     an_environment(rows, name="a").expect({OF_ALL: 2})
     other = an_environment(rows, name="b")
     other.expect({OF_ALL: 10})
@@ -70,17 +85,18 @@ def test_of_those_that_are_free_it_takes_as_many_as_there_are() -> None:
 
 
 def test_who_finds_none_waits_a_second_and_asks_rarely() -> None:
-    rows, clock = MemorySeats(), ManualClock(NOW)
+    plan, clock = FaultPlan(), ManualClock(NOW)
+    rows = faulty(on_sqlite(StoredSeats), plan)
     an_environment(rows, name="a").expect({TWO: 2})
     late = an_environment(rows, clock)
     with pytest.raises(NoSeat), late.one([TWO]):
         pytest.fail("all are taken")
     assert clock.now() == NOW + PATIENCE
-    assert rows.writes <= 1 + 3
+    assert len(plan.seen) <= 1 + 3
 
 
 def test_what_a_dead_environment_had_is_free_when_its_time_is_over() -> None:
-    rows, clock = MemorySeats(), ManualClock(NOW)
+    rows, clock = on_sqlite(StoredSeats), ManualClock(NOW)
     an_environment(rows, name="dead").expect({TWO: 2})
     clock.move(TERM - PATIENCE - 1)
     other = an_environment(rows, clock)
@@ -92,7 +108,7 @@ def test_what_a_dead_environment_had_is_free_when_its_time_is_over() -> None:
 
 
 def test_no_attempt_begins_that_would_outlast_its_seat() -> None:
-    rows, clock = MemorySeats(), ManualClock(NOW)
+    rows, clock = on_sqlite(StoredSeats), ManualClock(NOW)
     seats = an_environment(rows, clock)
     with seats.one([TWO]):
         clock.move(TERM - NEEDED)
@@ -102,7 +118,7 @@ def test_no_attempt_begins_that_would_outlast_its_seat() -> None:
 
 
 def test_what_is_given_back_too_late_is_not_given_back_twice() -> None:
-    rows, clock = MemorySeats(), ManualClock(NOW)
+    rows, clock = on_sqlite(StoredSeats), ManualClock(NOW)
     frozen = an_environment(rows, clock, "a")
     frozen.expect({TWO: 2})
     clock.move(TERM)
@@ -115,7 +131,7 @@ def test_what_is_given_back_too_late_is_not_given_back_twice() -> None:
 
 
 def test_a_limit_that_was_changed_is_asked_anew_and_what_is_under_way_counts() -> None:
-    rows = MemorySeats()
+    rows = on_sqlite(StoredSeats)
     seats = an_environment(rows)
     one = limited(PARTY, NOW, 0, "", over=TWO, concurrency=1)
     with in_use(seats, 1), pytest.raises(NoSeat), seats.one([one]):
@@ -127,7 +143,7 @@ def test_a_limit_that_was_changed_is_asked_anew_and_what_is_under_way_counts() -
 
 
 def test_of_several_limits_it_has_a_seat_of_each_or_keeps_none() -> None:
-    rows = MemorySeats()
+    rows = on_sqlite(StoredSeats)
     seats = an_environment(rows)
     an_environment(rows, name="b").expect({OF_ALL: 3})
     with pytest.raises(NoSeat), seats.one([TWO, OF_ALL]):
@@ -135,30 +151,22 @@ def test_of_several_limits_it_has_a_seat_of_each_or_keeps_none() -> None:
     assert not any(held.used for held in seats.held)
 
 
-class Silent(MemorySeats):
-    """Writes, and does not answer."""
-
-    def take_seats(self, seats: str, taking: Taking) -> Row | None:
-        super().take_seats(seats, taking)
-        raise Unavailable("no answer")
-
-
 def test_who_gets_no_answer_has_no_seat_and_gives_back_what_it_may_have() -> None:
-    rows = Silent()
+    plan = FaultPlan(Fault.AFTER, 0)
+    rows = faulty(on_sqlite(StoredSeats), plan)
     seats = an_environment(rows)
     seats.expect({TWO: 2})
     with pytest.raises(Unavailable), seats.one([TWO]):
         pytest.fail("nobody knows")
-    assert rows.writes == 1, "all of a batch learn of it at once"
+    assert len(plan.seen) == 1, "all of a batch learn of it at once"
     assert taken(rows) == 2
     seats.give_back()
     assert taken(rows) == 0
 
 
 def test_a_lowered_limit_is_free_again_though_more_have_died_than_one_write_clears() -> None:
-    rows, clock = MemorySeats(), ManualClock(NOW)
-    dead = tuple(Hold(id=str(at), number=10, until=NOW) for at in range(50))
-    rows.rows[seats_of(TWO)] = Row(taken=500, holds=dead)
+    rows, clock = on_sqlite(StoredSeats), ManualClock(NOW)
+    take(rows, *(Hold(id=str(at), number=10, until=NOW) for at in range(50)))
     seats = an_environment(rows, clock)
     with seats.one([TWO]):
         assert seats.has([TWO])
@@ -172,26 +180,31 @@ def claims(world: World, number: int, **changes: Any) -> list[ExecutorMessage]:
         evolve(an_executor_message(), schedule=one.schedule, nonce=one.nonce) for one in messages(number, **changes)
     ]
     for one in made:
-        world.ledger.store(claimed(one.schedule, one.nonce))
+        put_row(world.ledger, claimed(one.schedule, one.nonce))
     return made
+
+
+def writes(world: World) -> int:
+    """Requests that write seats."""
+    return world.plan.seen.count("StoredSeats.write")
 
 
 def test_without_such_a_limit_nothing_is_written() -> None:
     world = world_with(limited(Party(owner="another", target=EVERY), NOW, 0, "", concurrency=1))
     assert world.execute(to_executor(*claims(world, 3))) == []
-    assert world.seat_rows.writes == 0
+    assert writes(world) == 0
 
 
 def test_each_attempt_has_a_seat_by_one_write() -> None:
     world = world_with(TWO)
     assert world.execute(to_executor(*claims(world, 5))) == []
     assert len(world.target.reached) == 5
-    assert world.seat_rows.writes == 1
+    assert writes(world) == 1
 
 
 def full_world() -> World:
     world = world_with(TWO)
-    world.seat_rows.rows[seats_of(TWO)] = Row(taken=2, holds=(Hold(id="x", number=2, until=NOW + MINUTE),))
+    take(world.seat_rows, Hold(id="x", number=2, until=NOW + MINUTE))
     return world
 
 
@@ -199,7 +212,7 @@ def test_what_finds_no_seat_waits_without_an_attempt_and_the_relay_knows() -> No
     world = full_world()
     assert world.execute(to_executor(*claims(world, 1))) == []
     assert world.target.reached == []
-    [row] = world.ledger.rows.values()
+    [row] = all_rows(world.ledger).values()
     assert (row.state, row.attempt) == (State.CLAIMED, 1)
     assert Kind.CROWD in {block.kind for block in world.blocks.rows(latest=True).blocks}
     assert world.relay(to_relay(*messages(2))) == []
@@ -213,14 +226,13 @@ def test_what_finds_no_seat_waits_without_an_attempt_and_the_relay_knows() -> No
 def test_what_never_finds_a_seat_fails_at_its_age() -> None:
     world = full_world()
     [message] = claims(world, 1, retry=json.dumps({"maxAgeSeconds": 60}))
-    hold = Hold(id="x", number=2, until=NOW + 10 * MINUTE)
-    world.seat_rows.rows[seats_of(TWO)] = Row(taken=2, holds=(hold,))
+    take(world.seat_rows, Hold(id="x", number=2, until=NOW + 10 * MINUTE))
     world.execute(to_executor(message))
     for _ in range(4):
         world.clock.move(30 * SECOND)
         while batch := world.http_queue.receive():
             world.http_queue.settle(batch, world.execute(batch))
-    [row] = world.ledger.rows.values()
+    [row] = all_rows(world.ledger).values()
     assert row.state is State.FAILED
     assert row.detail == (
         "gave up without an attempt, as maxAgeSeconds (60) ended while it waited: "
@@ -228,16 +240,9 @@ def test_what_never_finds_a_seat_fails_at_its_age() -> None:
     )
 
 
-class Down(MemorySeats):
-    """Does not answer."""
-
-    def take_seats(self, seats: str, taking: Taking) -> Row | None:
-        raise Unavailable("down")
-
-
 def test_if_no_seat_can_be_taken_nothing_passes_and_it_comes_again() -> None:
     world = world_with(TWO)
-    world.seat_rows = Down()
+    world.seat_rows = preceded(world.seat_rows, down)
     world.build()
     assert world.execute(to_executor(*claims(world, 2))) == ["m0", "m1"]
     assert world.target.reached == []
@@ -246,7 +251,7 @@ def test_if_no_seat_can_be_taken_nothing_passes_and_it_comes_again() -> None:
 def test_what_is_suspended_takes_no_seat() -> None:
     world = world_with(TWO, suspended(PARTY, NOW, "", ""))
     assert world.execute(to_executor(*claims(world, 1))) == []
-    assert world.seat_rows.writes == 0
+    assert writes(world) == 0
 
 
 def test_a_limit_that_is_set_meanwhile_counts_at_the_last_look() -> None:
@@ -254,13 +259,13 @@ def test_a_limit_that_is_set_meanwhile_counts_at_the_last_look() -> None:
     [message] = claims(world, 1)
 
     def set_meanwhile(_: ExecutorMessage) -> None:
-        if not world.seat_rows.writes:
+        if not writes(world):
             world.blocks.change(TWO)
             world.clock.move(3 * SECOND)
 
     object.__setattr__(world.execute, "permit", set_meanwhile)
     assert world.execute(to_executor(message)) == []
-    assert world.seat_rows.writes == 1
+    assert writes(world) == 1
     assert len(world.target.reached) == 1
 
 
@@ -268,4 +273,4 @@ def test_a_rate_and_a_number_at_a_time_are_both_kept() -> None:
     world = world_with(limited(PARTY, NOW - MINUTE, 100_000, "", concurrency=2))
     assert world.execute(to_executor(*claims(world, 3))) == []
     assert [at - NOW for at, _ in world.target.reached] == [50, 150, 250]
-    assert (world.lines.writes, world.seat_rows.writes) == (1, 1)
+    assert (lines_written(world), writes(world)) == (1, 1)

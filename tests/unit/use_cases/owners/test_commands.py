@@ -14,6 +14,7 @@ from delayer.core.schedule.instants import SECOND
 from delayer.use_cases.owners.commands import OwnerPolicyCommands
 from delayer.wiring import use_cases
 from operate.owner_policy import main, parser
+from tests.looking import all_rows
 from tests.world import World
 
 SCHEDULE = json.dumps({"delaySeconds": 60, "action": {"type": "http-request", "url": "https://api.example.com/"}})
@@ -104,7 +105,7 @@ def test_a_schedule_is_tried() -> None:
     assert ok(world, command="try", owner="a", schedule=SERIES)["allowed"]
     assert ok(world, command="try", owner="a", schedule=SCHEDULE, policy={"hosts": ["*.example.com"]})["allowed"]
     assert not ok(world, command="try", schedule=SCHEDULE, policy={"aheadSeconds": 59})["allowed"]
-    assert world.owner_policy_rows.rows.keys() == {"a"}, "nothing was set"
+    assert all_rows(world.owner_policy_rows).keys() == {"a"}, "nothing was set"
 
 
 def test_a_try_says_which_rules_it_cannot_try() -> None:

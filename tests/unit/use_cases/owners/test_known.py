@@ -1,16 +1,20 @@
 """What is read of owner policies, and how often."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
+from attrs import define, field
 
 from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.schedule import SYSTEM_OWNER
-from delayer.fakes import ManualClock, MemoryOwnerPolicies
+from delayer.fakes import ManualClock
 from delayer.ports.owner_policies import DEFAULT
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.owner_policies import StoredOwnerPolicies
 from delayer.use_cases.owners.known import FRESH_FOR, OWNERS, KnownOwnerPolicies
+from tests.tables import on_sqlite
 from tests.world import START
 
 
@@ -18,13 +22,28 @@ def stored(**rules: Any) -> StoredOwnerPolicy:
     return StoredOwnerPolicy(policy=OwnerPolicy(rules=rules), revision=1)
 
 
-def known_of(rows: MemoryOwnerPolicies) -> tuple[KnownOwnerPolicies, ManualClock]:
+@define
+class Rows:
+    """Port ReadsOwnerPolicies: whose rows are read."""
+
+    rows: StoredOwnerPolicies = field(factory=partial(on_sqlite, StoredOwnerPolicies))
+    reads: list[str] = field(factory=list)
+
+    def owner_policy(self, owner: str) -> StoredOwnerPolicy | None:
+        self.reads.append(owner)
+        return self.rows.owner_policy(owner)
+
+    def put(self, owner: str, policy: StoredOwnerPolicy) -> None:
+        assert self.rows.write_owner_policy(owner, policy, policy.revision - 1)
+
+
+def known_of(rows: Rows) -> tuple[KnownOwnerPolicies, ManualClock]:
     clock = ManualClock(START)
     return KnownOwnerPolicies(clock=clock, store=rows), clock
 
 
 def test_without_any_policy_one_row_is_read_in_ten_seconds() -> None:
-    rows = MemoryOwnerPolicies()
+    rows = Rows()
     known, clock = known_of(rows)
     for at in range(100):
         assert known.of(f"owner-{at}").rules == {}
@@ -35,23 +54,23 @@ def test_without_any_policy_one_row_is_read_in_ten_seconds() -> None:
 
 
 def test_an_owner_s_row_is_read_once_in_ten_seconds_whether_it_is_there_or_not() -> None:
-    rows = MemoryOwnerPolicies()
-    rows.write_owner_policy("a", stored(payloadBytes=1), 0)
+    rows = Rows()
+    rows.put("a", stored(payloadBytes=1))
     known, clock = known_of(rows)
     for _ in range(5):
         assert known.of("a").rules == {"payloadBytes": 1}
         assert known.of("b").rules == {}
     assert sorted(rows.reads) == [DEFAULT, "a", "b"]
     clock.move(FRESH_FOR - 1)
-    rows.write_owner_policy("a", StoredOwnerPolicy(policy=OwnerPolicy(rules={"payloadBytes": 2}), revision=2), 1)
+    rows.put("a", StoredOwnerPolicy(policy=OwnerPolicy(rules={"payloadBytes": 2}), revision=2))
     assert known.of("a").rules == {"payloadBytes": 1}
     clock.move(1)
     assert known.of("a").rules == {"payloadBytes": 2}
 
 
 def test_many_who_ask_at_a_time_read_once() -> None:
-    rows = MemoryOwnerPolicies()
-    rows.write_owner_policy("a", stored(payloadBytes=1), 0)
+    rows = Rows()
+    rows.put("a", stored(payloadBytes=1))
     known, _ = known_of(rows)
     with ThreadPoolExecutor(10) as threads:
         assert len([*threads.map(known.of, ["a"] * 200)]) == 200
@@ -59,8 +78,8 @@ def test_many_who_ask_at_a_time_read_once() -> None:
 
 
 def test_the_memory_is_bounded() -> None:
-    rows = MemoryOwnerPolicies()
-    rows.write_owner_policy("a", stored(payloadBytes=1), 0)
+    rows = Rows()
+    rows.put("a", stored(payloadBytes=1))
     known, _ = known_of(rows)
     for at in range(OWNERS + 50):
         known.of(f"owner-{at}")
@@ -72,17 +91,17 @@ def test_the_memory_is_bounded() -> None:
 
 
 def test_the_own_policy_is_over_the_default() -> None:
-    rows = MemoryOwnerPolicies()
-    rows.write_owner_policy(DEFAULT, stored(payloadBytes=1, series=2, hosts=("x.example",)), 0)
-    rows.write_owner_policy("a", stored(payloadBytes=9, hosts=None), 0)
+    rows = Rows()
+    rows.put(DEFAULT, stored(payloadBytes=1, series=2, hosts=("x.example",)))
+    rows.put("a", stored(payloadBytes=9, hosts=None))
     known, _ = known_of(rows)
     assert known.of("a").rules == {"payloadBytes": 9, "series": 2}
     assert known.of("b").rules == {"payloadBytes": 1, "series": 2, "hosts": ("x.example",)}
 
 
 def test_delayer_itself_has_no_policy() -> None:
-    rows = MemoryOwnerPolicies()
-    rows.write_owner_policy(DEFAULT, stored(actions=()), 0)
+    rows = Rows()
+    rows.put(DEFAULT, stored(actions=()))
     known, _ = known_of(rows)
     assert known.of(SYSTEM_OWNER).rules == {}
     assert rows.reads == []
@@ -93,7 +112,7 @@ def test_what_was_read_before_does_not_count_for_longer() -> None:
         def owner_policy(self, owner: str) -> StoredOwnerPolicy | None:
             raise Unavailable(owner)
 
-    known, clock = known_of(MemoryOwnerPolicies())
+    known, clock = known_of(Rows())
     known.of("a")
     known.store = Down()
     known.of("a")

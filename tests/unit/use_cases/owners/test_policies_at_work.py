@@ -16,6 +16,7 @@ from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, format_instant
 from delayer.ports.owner_policies import DEFAULT
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.feed import SCHEDULES
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.owners.known import FRESH_FOR
 from delayer.use_cases.owners.permit import Permit
@@ -28,7 +29,7 @@ HTTP = {"type": "http-request", "url": "https://api.example.com/"}
 
 def set_policy(world: World, owner: str = DEFAULT, **rules: Any) -> None:
     """As the operator does; and ten seconds pass."""
-    before = world.owner_policy_rows.rows.get(owner)
+    before = world.owner_policy_rows.owner_policy(owner)
     over = before.revision if before else 0
     new = StoredOwnerPolicy(policy=OwnerPolicy(rules=rules), revision=over + 1)
     assert world.owner_policy_rows.write_owner_policy(owner, new, over)
@@ -56,13 +57,13 @@ def test_each_way_to_create_a_schedule_asks() -> None:
     assert isinstance(first, Accepted)
     set_policy(world, hosts=("other.example",))
     request = admit(body(world), world.clock.now(), world.actions)
-    stored = len(world.table.stream)
+    stored = len(world.feed.records[SCHEDULES])
     assert rule_against(lambda: world.accept(body(world), "owner")) == "hosts"
     assert rule_against(lambda: world.accept(body(world, name="m", group="g"), "owner", "key")) == "hosts"
     assert rule_against(lambda: world.replace.by_name(request, "owner", "n")) == "hosts"
     for change in ({"point_in_time": START + DAY, "payload": None}, {"point_in_time": None, "payload": "1"}):
         assert rule_against(lambda change=change: world.replace.by_id(first.schedule_id, "owner", **change)) == "hosts"
-    assert len(world.table.stream) == stored, "nothing was written"
+    assert len(world.feed.records[SCHEDULES]) == stored, "nothing was written"
 
 
 def test_a_repeated_call_with_its_key_is_answered_as_before() -> None:

@@ -19,6 +19,7 @@ from delayer.use_cases.recovery.bulk import AT_A_TIME, Bulk
 from delayer.use_cases.recovery.commands import respond
 from delayer.use_cases.recovery.tally import OTHERS, REASONS, SAMPLE
 from delayer.wiring import use_cases
+from tests.looking import all_rows, put_row
 from tests.samples import NOW, OWNER, a_claim, a_dead_letter, many_schedules
 from tests.world import World
 
@@ -124,7 +125,7 @@ def test_of_a_batch_only_what_is_selected() -> None:
     world.store.objects[BATCH] = a_batch([mine, other])
     bulk = evolve(bulk_of(world), redrive=evolve(world.redrive, read=reader([mine, other])))
     assert call(bulk, where={**BATCHES, "owner": OWNER})["redriven"] == 1
-    assert set(world.ledger.rows) == {mine.id}
+    assert set(all_rows(world.ledger)) == {mine.id}
     assert BATCH in world.store.objects
     assert call(bulk, "discard", {**BATCHES, "owner": "somebody"})["discarded"] == 1
     assert BATCH in world.store.objects, "the command was not for all of it"
@@ -181,8 +182,8 @@ def test_the_time_of_a_batch_is_lambdas() -> None:
 def test_a_dry_run_says_what_would_happen_and_does_nothing() -> None:
     world = World()
     waiting, claimed, late = stored(world, 3, reason="why")
-    world.ledger.store(a_claim_of(claimed))
-    before = dict(world.store.objects), dict(world.ledger.rows)
+    put_row(world.ledger, a_claim_of(claimed))
+    before = dict(world.store.objects), dict(all_rows(world.ledger))
     answer = call(bulk_of(world), dryRun=True)
     keys = sorted(world.store.objects)
     assert answer == {
@@ -195,12 +196,12 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing() -> None:
         "reasons": {"why": {"matched": 3, "sample": keys[:SAMPLE]}},
     }
     assert call(bulk_of(world), "discard", dryRun=True)["discarded"] == 2
-    assert (world.store.objects, world.ledger.rows) == before
+    assert (world.store.objects, all_rows(world.ledger)) == before
     assert world.delayer_queue.sent == 0
     assert world.clock.now() == NOW, "it has no pace"
     done = call(bulk_of(world))
     assert (done["redriven"], done["refused"]) == (answer["redriven"], answer["refused"])
-    assert set(world.ledger.rows) == {waiting.id, claimed.id, late.id}
+    assert set(all_rows(world.ledger)) == {waiting.id, claimed.id, late.id}
 
 
 def a_claim_of(schedule: Schedule) -> Any:
@@ -325,7 +326,7 @@ def test_whatever_fails_the_command_is_repeated_and_each_schedule_goes_once(faul
         world.run_until(NOW + 2 * MINUTE)
         expected = {one.id: 1 for one in schedules} if command == "redrive" else {}
         assert fired(world) == expected, f"{fault} at {plan.seen[at]}"
-        states = {world.ledger.rows[one.id].state for one in schedules}
+        states = {all_rows(world.ledger)[one.id].state for one in schedules}
         assert states == {State.EXECUTED if command == "redrive" else State.DROPPED}
         calls = len(plan.seen)
         at += 1
@@ -349,8 +350,8 @@ def test_an_outage_is_reported_with_the_key_to_go_on_from() -> None:
 def test_what_cannot_be_redriven_is_counted_by_its_reason() -> None:
     world = World()
     one, claimed, executed, *_ = stored(world, 4)
-    world.ledger.store(a_claim_of(claimed))
-    world.ledger.store(evolve(a_claim_of(executed), state=State.EXECUTED))
+    put_row(world.ledger, a_claim_of(claimed))
+    put_row(world.ledger, evolve(a_claim_of(executed), state=State.EXECUTED))
     world.store.put(a_dead_letter(body="{not json", schedule_id="", at=NOW - MINUTE))
     answer = call(bulk_of(world))
     assert answer["redriven"] == 2
@@ -360,14 +361,14 @@ def test_what_cannot_be_redriven_is_counted_by_its_reason() -> None:
         "no schedule can be read from it: show it, POST the schedule again, and discard it": 1,
     }
     assert len(world.store.objects) == 2, "of the claimed one, and of the one that nobody can read"
-    assert world.ledger.rows[one.id].state is State.SCHEDULED
+    assert all_rows(world.ledger)[one.id].state is State.SCHEDULED
 
 
 def test_what_is_on_its_way_is_not_discarded() -> None:
     world = World()
     claimed, _, failed = stored(world, 3)
-    world.ledger.store(a_claim_of(claimed))
-    world.ledger.store(evolve(a_claim_of(failed), state=State.FAILED))
+    put_row(world.ledger, a_claim_of(claimed))
+    put_row(world.ledger, evolve(a_claim_of(failed), state=State.FAILED))
     world.store.put(a_dead_letter(body="{not json", schedule_id="", at=NOW - MINUTE))
     answer = call(bulk_of(world), "discard")
     assert answer["discarded"] == 3, "the one that nobody can read, too"

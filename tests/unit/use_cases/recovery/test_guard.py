@@ -13,11 +13,12 @@ from delayer.core.recovery.dead_letter import decode
 from delayer.core.recovery.trial import PROOFS, Trial
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE
 from delayer.core.schedule.messages import WARM_UP, encode
-from delayer.fakes import MemoryTrials
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.queue import NotBegun, Outgoing, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.trials import StoredTrials
 from delayer.use_cases.recovery import guard
+from tests.looking import all_rows, put_row, take_row
 from tests.samples import NOW, a_claim, a_delayer_message, an_executor_message, an_id
 from tests.world import START, SUSPECTS, World
 
@@ -31,7 +32,7 @@ def test_a_suspect_that_is_handled_leaves_nothing_behind() -> None:
     world = World()
     assert world.guarded_relay([a_suspect()]) == []
     assert world.http_queue.sent == 1
-    assert world.trials.begun == {}
+    assert all_rows(world.trials) == {}
 
 
 def test_a_suspect_that_waits_is_no_killer() -> None:
@@ -60,7 +61,7 @@ def test_what_its_function_dies_of_while_others_pass_is_dead_lettered_and_its_ne
     world.relay = dies_of_one  # type: ignore[assignment] # only called
     for at in range(10):
         world.delayer_queue.send([Outgoing(body=encode(a_delayer_message(NOW + at)))])
-        world.ledger.rows.pop(an_id(NOW + at), None)
+        take_row(world.ledger, an_id(NOW + at))
     world.ticking = False
     world.run_until(START + 10 * MINUTE)
     assert world.http_queue.sent == 9
@@ -148,7 +149,7 @@ def test_half_an_outage_makes_no_killer() -> None:
         world.clock.move(MINUTE)
         flaky = Flaky(world.trials, failures=3)
         assert evolve(world.guarded_relay, trials=flaky, handle=world.relay)([a_suspect()]) == ["m"]
-        assert world.trials.begun == {}
+        assert all_rows(world.trials) == {}
     world.relay = healthy
     assert world.guarded_relay([a_suspect()]) == []
     assert world.store.objects == {}
@@ -166,7 +167,7 @@ def test_a_killer_that_cannot_be_stored_at_once_is_stored_later_with_its_schedul
     assert world.guarded_relay([a_suspect()]) == []
     [letter] = [decode(one) for one in world.store.objects.values()]
     assert letter.schedule_id == an_id()
-    assert world.trials.begun == {}
+    assert all_rows(world.trials) == {}
 
 
 class NoStore:
@@ -184,7 +185,7 @@ def digest(suspect: ReceivedMessage) -> str:
 class Flaky:
     """Control rows of which the first calls that note an end fail."""
 
-    trials: MemoryTrials
+    trials: StoredTrials
     failures: int
 
     def __getattr__(self, name: str) -> Any:
@@ -204,7 +205,7 @@ class Flaky:
 def test_an_outcome_that_is_given_up_says_that_the_target_accepted() -> None:
     """A redrive would be a second firing: who reads the dead letter must know."""
     world = World()
-    world.ledger.store(a_claim())
+    put_row(world.ledger, a_claim())
     made = Made(message=an_executor_message(), result=Done("HTTP 200"), lateness=0)
     world.execute = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
     world.clock.move(4 * DAY)
@@ -289,14 +290,15 @@ def test_what_was_throttled_a_hundred_times_is_handled_with_the_others_and_is_no
 
     world.relay = counted  # type: ignore[assignment] # only called
     assert world.guarded_relay(world.delayer_queue.receive()) == []
-    assert (batches, world.http_queue.sent, world.trials.begun) == ([2], 2, {})
+    assert (batches, world.http_queue.sent, all_rows(world.trials)) == ([2], 2, {})
 
 
 def test_what_comes_for_the_first_time_costs_no_note() -> None:
     world = World(spoiled="relay", plan=FaultPlan())
     sent(world, NOW)
     world.guarded_relay(world.delayer_queue.receive())
-    assert [one for one in world.plan.seen if one.startswith("MemoryTrials")] == ["MemoryTrials.note_pass"]
+    assert [one for one in world.plan.seen if one.startswith("StoredTrials")] == ["StoredTrials.write"]
+    assert world.trials.passed("relay") == START, "that is what was written"
 
 
 def test_a_suspect_is_handled_alone_and_those_beside_it_are_received_at_once() -> None:
@@ -306,7 +308,7 @@ def test_a_suspect_is_handled_alone_and_those_beside_it_are_received_at_once() -
     world.trials.begin(digest(batch[1]), Trial(began=START))
     assert world.guarded_relay(batch) == [batch[0].message_id, batch[2].message_id]
     assert world.http_queue.sent == 1
-    assert world.trials.begun == {}
+    assert all_rows(world.trials) == {}
     assert world.delayer_queue.visible() == 2
 
 
@@ -363,7 +365,7 @@ def test_what_raises_comes_again_in_half_a_minute_and_leaves_no_note() -> None:
             world.guarded_relay(world.delayer_queue.receive())
         world.clock.move(30_000)
         assert world.delayer_queue.visible() == 1
-    assert world.trials.begun == {}
+    assert all_rows(world.trials) == {}
 
 
 @pytest.mark.parametrize("fails", ["any_unfinished", "begin_all"])
@@ -388,14 +390,14 @@ def test_a_killer_keeps_its_proofs_while_the_notes_cannot_be_read() -> None:
     left = evolve(world.guarded_relay, trials=broken)([killer, other])
     assert left == [killer.message_id, other.message_id]
     assert world.http_queue.sent == 0
-    assert world.trials.begun == {guard.key_of(killer): Trial(began=START, proofs=4)}
+    assert all_rows(world.trials) == {guard.key_of(killer): Trial(began=START, proofs=4)}
 
 
 @define
 class Failing:
     """Control rows of which one operation fails."""
 
-    trials: MemoryTrials
+    trials: StoredTrials
     name: str
 
     def __getattr__(self, name: str) -> Any:
@@ -417,7 +419,7 @@ def test_where_there_are_many_suspects_what_is_new_does_not_wait_for_them_all() 
     even = [evolve(one, receives=4) for one in suspects]
     assert world.guarded_relay([*even, evolve(fresh, message_id="another")])[0] == even[1].message_id
     assert world.http_queue.sent == 2, "the suspect whose turn it was"
-    assert guard.key_of(even[0]) not in world.trials.begun
+    assert guard.key_of(even[0]) not in all_rows(world.trials)
     left = [evolve(one, receives=5) for one in suspects[1:]]
     assert len(world.guarded_relay(left)) == 7, "if nothing is beside them, it is always one's turn"
 
@@ -438,7 +440,7 @@ def test_a_warm_up_tells_nothing_of_what_a_function_dies_of() -> None:
         assert world.guarded_execute([warm_up]) == []
         world.clock.move(MINUTE)
     assert world.store.objects == {}
-    assert set(world.trials.begun) == {guard.key_of(suspect)}
+    assert set(all_rows(world.trials)) == {guard.key_of(suspect)}
     assert world.guarded_execute.beside(warm_up) == []
     world.trials.begin(guard.key_of(warm_up), Trial(began=START))  # left by an earlier release
     handled: list[ReceivedMessage] = []

@@ -5,37 +5,44 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from attrs import define, field
+from attrs import define, evolve
 
 from delayer.core.actions.command import Command
 from delayer.core.api.cancellation import NotFound
 from delayer.core.schedule.instants import DAY, MINUTE
 from delayer.core.schedule.schedule_id import READ_AGAIN, WRITES_AFTER, IdKeys, first_keys, mint
-from delayer.fakes import MemoryControl, MemorySigningRows
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.control import StoredControl
+from delayer.repositories.control.signing_rows import StoredSigningRows
 from delayer.use_cases.api.issue import IdCheck
 from delayer.use_cases.recovery.id_keys import KeepIdKeys
 from delayer.wiring import use_cases
+from tests.looking import all_rows, put_row
 from tests.samples import ACTION, OWNER, an_id
+from tests.tables import on_sqlite
 from tests.world import KEY, START, World
 
 BODY = json.dumps({"delaySeconds": 86_400, "action": ACTION}).encode()
 DAYS = [0, READ_AGAIN - 1, READ_AGAIN, WRITES_AFTER - 1, WRITES_AFTER, WRITES_AFTER + 1, DAY]
 
 
-@define(slots=False)
-class CountedControl(MemoryControl):
+@define
+class CountedControl:
     """Counts the reads of the keys; fails them while it is down."""
 
+    control: StoredControl
     reads: int = 0
-    down: bool = field(default=False)
+    down: bool = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.control, name)
 
     def id_keys(self) -> IdKeys:
         self.reads += 1
         if self.down:
             raise Unavailable("down")
-        return super().id_keys()
+        return self.control.id_keys()
 
 
 def a_keep(world: World) -> KeepIdKeys:
@@ -45,9 +52,8 @@ def a_keep(world: World) -> KeepIdKeys:
 def a_world() -> tuple[World, CountedControl]:
     """Whose control rows are counted."""
     world = World()
-    control = CountedControl()
-    control.write_id_keys(world.control.id_keys(), IdKeys())
-    world.control = control
+    control = CountedControl(world.control)
+    world.control = control  # type: ignore[assignment] # only called
     world.build()
     return world, control
 
@@ -64,7 +70,7 @@ def posted(world: World) -> str:
 
 def test_the_first_key_is_made_once() -> None:
     world = World()
-    world.control, world.signing_rows = MemoryControl(), MemorySigningRows()
+    world.control, world.signing_rows = on_sqlite(StoredControl), on_sqlite(StoredSigningRows)
     keep = a_keep(world)
     answer = keep({"command": "ensure"})
     assert answer == {
@@ -79,7 +85,7 @@ def test_the_first_key_is_made_once() -> None:
     assert keep({"command": "ensure"}) == answer
     assert keep({"command": "show"}) == answer
     assert world.control.id_keys() == keys
-    assert len(keys.keys[0].secret) == len(world.signing_rows.keys.keys[0].secret) == 32
+    assert len(keys.keys[0].secret) == len(world.signing_rows.signing_keys().keys[0].secret) == 32
 
 
 def test_no_answer_holds_a_secret() -> None:
@@ -101,13 +107,13 @@ def test_a_wrong_command_is_answered_with_what_is_right(event: Any) -> None:
 def test_without_a_key_no_id_is_issued_and_none_is_genuine() -> None:
     """As soon as there is one, the same environment goes on."""
     world = World()
-    world.control = MemoryControl()
+    world.control = on_sqlite(StoredControl)
     world.build()
     check = a_check(world)
     with pytest.raises(Unavailable, match="no id key yet"):
         world.accept(BODY, OWNER)
     assert not check.is_genuine(an_id(), OWNER)
-    assert world.table.rows == {}
+    assert all_rows(world.table) == {}
     a_keep(world).ensure()
     assert check.is_genuine(posted(world), OWNER)
 
@@ -176,7 +182,7 @@ def test_a_restore_may_put_another_key_under_the_same_version() -> None:
     warm = a_check(world)
     assert warm.is_genuine(posted(world), OWNER)
     restored = World()
-    restored.control = MemoryControl()
+    restored.control = on_sqlite(StoredControl)
     restored.control.write_id_keys(first_keys(bytes(32), START), IdKeys())
     restored.build()
     issued = posted(restored)
@@ -218,7 +224,7 @@ def test_every_fault_then_again(fault: Fault, at: int, first: bool) -> None:
     """One key more, whatever was lost."""
     world = World(spoiled="operator-id-key", plan=FaultPlan(fault, at))
     if first:
-        world.control = MemoryControl()
+        world.control = on_sqlite(StoredControl)
     use: Callable[[KeepIdKeys], object] = KeepIdKeys.ensure if first else KeepIdKeys.rotate
     try:
         use(a_keep(world))
@@ -237,7 +243,7 @@ def asked(request: str) -> Command:
 
 def test_a_stack_that_is_created_has_its_first_keys() -> None:
     world = World()
-    world.control, world.signing_rows = MemoryControl(), MemorySigningRows()
+    world.control, world.signing_rows = on_sqlite(StoredControl), on_sqlite(StoredSigningRows)
     keep = a_keep(world)
     assert keep.of_a_stack(asked("Create")) == "first-keys"
     made = world.control.id_keys(), world.signing_rows.signing_keys()
@@ -263,7 +269,7 @@ def test_another_owner_of_the_row_is_not_found() -> None:
     stop = use_cases.stop(world.ports("stop"))
     lookup = use_cases.lookup(world.ports("lookup"))
     forged = mint(schedule.address, "thief", point_in_time=START + DAY, key=KEY, randomness=bytes(8))
-    world.ledger.rows[forged] = world.ledger.rows[schedule.id]
+    put_row(world.ledger, evolve(all_rows(world.ledger)[schedule.id], schedule_id=forged))
     assert world.cancel(forged, "thief") == NotFound()
     assert stop(forged, "thief") == NotFound()
     assert world.replace.by_id(forged, "thief", point_in_time=START, payload=None) == NotFound()

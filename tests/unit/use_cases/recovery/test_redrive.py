@@ -24,6 +24,7 @@ from delayer.use_cases.recovery.commands import respond
 from delayer.use_cases.recovery.dead_letter import Undeliverable
 from delayer.use_cases.recovery.redrive import PAGE, Impossible, Redrive
 from delayer.wiring import use_cases
+from tests.looking import all_rows, empty, put_row
 from tests.samples import GOLDEN, NOW, OWNER, a_claim, a_dead_letter, a_delayer_message, an_executor_message, an_id
 from tests.transitions import may_follow, take_out
 from tests.world import PERIOD, World
@@ -95,14 +96,14 @@ def test_a_schedule_that_is_redriven_early_waits_for_its_time(ahead: Millis) -> 
     world, redrive, key = dead_letters(due=NOW + ahead)
     world.control.raise_shards(Shards(highest=3, since=minute_of(NOW)))
     redrive.redrive(key)
-    assert bool(world.table.rows) == (ahead > PERIOD)
+    assert bool(all_rows(world.table)) == (ahead > PERIOD)
     world.run_until(NOW + ahead + MINUTE)
     assert [at for at, _ in world.target.reached] == [NOW + ahead]
 
 
 def test_a_failed_schedule_is_redriven_with_all_its_attempts() -> None:
     world = World()
-    world.ledger.store(a_claim(state=State.FAILED, revision=9))
+    put_row(world.ledger, a_claim(state=State.FAILED, revision=9))
     letter = a_dead_letter(prefix=Prefix.FAILED, body=encode(an_executor_message(attempt=10)))
     world.store.put(letter)
     world.redrive.redrive(letter.key)
@@ -118,7 +119,7 @@ DROPPED_SOON = '{"after":"PT10M","do":"drop"}'
 def test_what_is_redriven_after_its_time_fires_whatever_its_rule_for_lateness_says(command: str) -> None:
     """Its target has answered 400 in time. An hour later it is redriven: what is answered `redriven` is attempted."""
     world = World()
-    world.ledger.store(a_claim(state=State.FAILED, revision=9))
+    put_row(world.ledger, a_claim(state=State.FAILED, revision=9))
     body = encode(an_executor_message(attempt=1, on_late=DROPPED_SOON))
     letter = a_dead_letter(prefix=Prefix.FAILED, body=body)
     world.store.put(letter)
@@ -171,7 +172,7 @@ def test_what_is_brought_back_by_itself_is_not_redriven(key: str) -> None:
     with pytest.raises(Impossible, match="brought back by itself"):
         world.redrive.redrive(key)
     assert key in world.store.objects
-    assert world.ledger.rows == {}
+    assert all_rows(world.ledger) == {}
 
 
 def test_the_removals_of_a_batch_are_redriven() -> None:
@@ -204,7 +205,7 @@ def test_of_several_those_that_can_be_are_redriven() -> None:
     other_id = an_id(NOW + 1)
     image = {**first["dynamodb"]["OldImage"], "due": {"S": f"{NOW + 1}#{other_id}"}}
     second = {**first, "dynamodb": {**first["dynamodb"], "OldImage": image}}
-    world.ledger.rows[an_id()] = a_claim(state=State.EXECUTED)
+    put_row(world.ledger, a_claim(state=State.EXECUTED))
     world.store.objects[BATCH] = json.dumps({"payload": {"Records": [first, second]}}).encode()
     answer = redrive.redrive(BATCH)
     assert [one["outcome"] for one in answer["schedules"]] == ["not redriven: it is executed", "redriven"]
@@ -228,7 +229,7 @@ def test_a_redrive_that_is_repeated_after_a_crash_fires_once() -> None:
 def test_the_body_of_what_is_claimed_is_not_deleted() -> None:
     """Whoever stores it may be about to write the end: then it is the only copy."""
     world, redrive, key = dead_letters()
-    world.ledger.rows[an_id()] = a_claim()
+    put_row(world.ledger, a_claim())
     answer = redrive.redrive(key)
     assert [one["outcome"] for one in answer["schedules"]] == ["not redriven: it is claimed; try again later"]
     assert answer["stillStored"] is True
@@ -237,7 +238,7 @@ def test_the_body_of_what_is_claimed_is_not_deleted() -> None:
 
 def test_what_its_owner_has_stopped_is_not_redriven() -> None:
     world, redrive, key = dead_letters()
-    world.ledger.rows[an_id()] = a_claim(state=State.DEAD_LETTERED, stopped_at=NOW)
+    put_row(world.ledger, a_claim(state=State.DEAD_LETTERED, stopped_at=NOW))
     assert redrive.redrive(key)["stillStored"] is True
     assert world.delayer_queue.sent == 0
     assert redrive.discard(key)["schedules"] == [reported(an_id(), "dropped")]
@@ -246,9 +247,9 @@ def test_what_its_owner_has_stopped_is_not_redriven() -> None:
 def test_what_has_no_row_gets_one() -> None:
     """Who made the dead letter may have died before the mark; one that comes late loses against the row."""
     world, redrive, key = dead_letters()
-    world.ledger.rows.clear()
+    empty(world.ledger)
     redrive.redrive(key)
-    row = world.ledger.rows[an_id()]
+    row = all_rows(world.ledger)[an_id()]
     assert (row.state, row.revision, bool(row.nonce)) == (State.SCHEDULED, 1, True)
     assert decide_disposition(row, "another") is Disposition.STORE
 
@@ -257,9 +258,9 @@ def test_what_has_no_row_gets_one() -> None:
 def test_what_ended_otherwise_is_not_redriven(state: State) -> None:
     """Nor is its body needed any more."""
     world, redrive, key = dead_letters()
-    world.ledger.rows[an_id()] = a_claim(state=state)
+    put_row(world.ledger, a_claim(state=state))
     assert redrive.redrive(key)["schedules"] == [reported(an_id(), f"not redriven: it is {state}")]
-    assert world.ledger.rows[an_id()] == a_claim(state=state)
+    assert all_rows(world.ledger)[an_id()] == a_claim(state=state)
     assert world.delayer_queue.sent == 0
     assert world.store.objects == {}
 
@@ -346,16 +347,16 @@ def test_a_discard_ends_the_schedule_as_dropped() -> None:
 def test_a_discard_does_not_change_another_end(state: State) -> None:
     """What failed stays failed."""
     world, redrive, key = dead_letters()
-    world.ledger.rows[an_id()] = a_claim(state=state)
+    put_row(world.ledger, a_claim(state=state))
     assert redrive.discard(key) == {"schedules": [reported(an_id(), f"it stays {state}")]}
-    assert world.ledger.rows[an_id()] == a_claim(state=state)
+    assert all_rows(world.ledger)[an_id()] == a_claim(state=state)
     assert world.store.objects == {}
 
 
 def test_a_schedule_on_its_way_is_not_discarded() -> None:
     """Its body may be needed again."""
     world, redrive, key = dead_letters()
-    world.ledger.rows[an_id()] = a_claim()
+    put_row(world.ledger, a_claim())
     with pytest.raises(Impossible, match="on its way"):
         redrive.discard(key)
     assert key in world.store.objects
@@ -370,12 +371,12 @@ CLAIMED = a_claim(state=State.DEAD_LETTERED)
 def test_what_was_claimed_and_never_handed_over_is_not_discarded(row: LedgerRow) -> None:
     """Its owner was refused a cancel, since it will be handed over: that is made true by a redrive."""
     world, redrive, key = dead_letters()
-    world.ledger.rows[an_id()] = row
+    put_row(world.ledger, row)
     with pytest.raises(Impossible) as refused:
         redrive.discard(key)
     assert "redrive it" in str(refused.value)
     assert "/stop" in str(refused.value)
-    assert (world.ledger.rows[an_id()], list(world.store.objects)) == (row, [key])
+    assert (all_rows(world.ledger)[an_id()], list(world.store.objects)) == (row, [key])
     redrive.redrive(key)
     world.run_until(NOW + MINUTE)
     assert len(world.target.reached) == 1
@@ -393,7 +394,7 @@ def test_what_was_claimed_and_never_handed_over_is_not_discarded(row: LedgerRow)
 def test_what_was_handed_over_or_stopped_is_discarded(body: str, row: LedgerRow) -> None:
     """A killer must not stay for ever, and its owner's stop counts."""
     world, redrive, key = dead_letters(body)
-    world.ledger.rows[an_id()] = row
+    put_row(world.ledger, row)
     assert redrive.discard(key) == {"schedules": [reported(an_id(), "dropped")]}
     assert world.store.objects == {}
 

@@ -9,7 +9,7 @@ from delayer.core.schedule.instants import HOUR, MINUTE, Millis
 from delayer.core.schedule.schedule_id import Kind
 from delayer.core.series.occurrence import Occurrence, definition_for
 from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
-from delayer.fakes.runtime.faults import Fault, Faulty
+from delayer.fakes.runtime.faults import Fault, faulty
 from delayer.ports.series import SeriesTransaction
 from delayer.use_cases.api.cancel_group import detail
 from delayer.use_cases.series.end_group import AT_A_TIME
@@ -82,16 +82,17 @@ def test_a_series_that_was_created_after_the_call_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("fault", list(Fault))
-@pytest.mark.parametrize("at", range(0, 90, 4))
+@pytest.mark.parametrize("at", range(0, 47, 2))
 def test_a_crash_anywhere_and_the_counts_are_exact(fault: Fault, at: int) -> None:
     stand = a_stand(fault, at)
     world = stand.world
-    series, ledger = Faulty(world.series, stand.plan), Faulty(world.ledger, stand.plan)
+    series, ledger = faulty(world.series, stand.plan), faulty(world.ledger, stand.plan)
     halt = evolve(use_cases.halt_series(world.ports("halt")), series=series, cancel=evolve(world.cancel, ledger=ledger))
     end = evolve(use_cases.end_series_of_group(world.ports("end")), series=series, ledger=ledger, halt=halt)
     stand.work = evolve(stand.work, end_series=end)
     for number in range(AT_A_TIME + 2):
         a_series(world, f"s{number:02}")
     job = cancelled(stand)
+    assert len(stand.plan.seen) > at, "there is no such request"
     assert (job.cancelled, job.handed_over, job.ended) == (AT_A_TIME + 2, 0, 0)
     assert states(world) == {SeriesState.CANCELLED}

@@ -16,6 +16,7 @@ from delayer.use_cases.api.cancel import Answer, Cancelled
 from delayer.use_cases.series.halt import Halt, Halted
 from delayer.use_cases.series.retention import Retention
 from delayer.wiring import use_cases
+from tests.looking import put_row
 from tests.samples import OWNER, an_id
 from tests.unit.use_cases.series.test_step import ID, Stage
 from tests.world import START
@@ -68,7 +69,7 @@ def test_whenever_it_comes_nothing_fires_that_it_did_not_name() -> None:
         assert isinstance(answer, Halted)
         before = {message.schedule.id for _, message in stage.world.target.reached}
         stage.step(Happened(schedule_id=stage.first, kind=EventType.CLAIMED))
-        stage.world.run_until(START + 10 * MINUTE)
+        stage.world.run_out(START + 10 * MINUTE)
         fired = {message.schedule.id for _, message in stage.world.target.reached}
         assert fired <= before | {row.schedule_id for row in answer.claimed} | (
             {stage.first} if answer.claimed_up_to else set()
@@ -94,7 +95,7 @@ def test_a_call_that_died_in_between_is_finished_by_the_next_one() -> None:
 
 
 def with_beside(stage: Stage, *ids: str) -> None:
-    stage.series.cursors_of[OWNER, ID] = evolve(stage.cursor, beside=ids)
+    put_row(stage.series, evolve(stage.cursor, beside=ids))
 
 
 @pytest.mark.parametrize("command", ["pause", "delete"])

@@ -21,6 +21,7 @@ from delayer.use_cases.series.begin import SeriesCreated
 from delayer.use_cases.series.steering.change import SeriesChanged
 from delayer.use_cases.series.steering.resume import Resumed
 from delayer.wiring import use_cases
+from tests.looking import all_definitions, all_rows, expire, put_definition, put_row
 from tests.samples import a_claim
 from tests.world import ACTION, START, World
 
@@ -68,9 +69,9 @@ class Stage:
 
     def breaks_its_window(self) -> None:
         """Its stored window cannot be read any more."""
-        stored = self.world.series.definitions_of[OWNER, self.series]
+        stored = all_definitions(self.world.series)[OWNER, self.series]
         broken = evolve(stored, definition=evolve(stored.definition, window="[]"))
-        self.world.series.definitions_of[OWNER, self.series] = broken
+        put_definition(self.world.series, self.series, broken)
 
     def change(self, **changes: Any) -> SeriesChanged:
         def changed(old: SeriesDefinition) -> SeriesDefinition:
@@ -93,8 +94,8 @@ def test_its_occurrences_are_in_the_relaxed_table_and_nowhere_else() -> None:
         assert kind_of(one.id) is Kind.RELAXED_OCCURRENCE
         assert is_relaxed(one.id)
         assert is_occurrence(one.id)
-        assert key_of(one.id) in stage.world.relaxed.rows
-    assert stage.world.table.rows == {}
+        assert key_of(one.id) in all_rows(stage.world.relaxed)
+    assert all_rows(stage.world.table) == {}
     assert second.point_in_time == START + 2 * DAY
 
 
@@ -104,7 +105,7 @@ def test_it_fires_when_the_ttl_has_deleted_its_record_and_steps_by_the_event_of_
     world.ticking = False
     world.run_until(START + DAY + 3 * HOUR)
     assert world.reached(first) == [], "nobody sweeps it"
-    world.relaxed.expire(world.clock.now())
+    expire(world.relaxed, world.clock.now())
     world.run_until(START + DAY + 4 * HOUR)
     assert len(world.reached(first)) == 1
     assert stage.step(world.clock.now()).point_in_time == START + 2 * DAY
@@ -118,8 +119,8 @@ def test_a_pause_and_a_delete_end_what_lies_in_the_relaxed_table(halt: str) -> N
     row = world.row(first)
     assert row
     assert row.state is State.CANCELLED
-    assert world.relaxed.rows == {}
-    world.run_until(START + 2 * DAY)
+    assert all_rows(world.relaxed) == {}
+    world.run_out(START + 2 * DAY)
     assert world.reached(first) == []
 
 
@@ -135,7 +136,7 @@ def test_its_owner_cancels_an_occurrence_by_its_own_id_and_the_series_goes_on() 
     world, first = stage.world, stage.current
     cancel = use_cases.cancel(world.ports("cancel"), use_cases.occurrences(world.ports("cancel")))
     cancel(first.id, OWNER)
-    assert world.relaxed.rows == {}
+    assert all_rows(world.relaxed) == {}
     assert stage.cursor.passed == first.point_in_time
     assert stage.step(START + HOUR, EventType.CANCELLED).point_in_time == START + 2 * DAY
 
@@ -146,7 +147,7 @@ def test_its_owner_moves_an_occurrence_within_its_lane() -> None:
     stage.world.replace.by_id(first.id, OWNER, point_in_time=START + 30 * HOUR, payload=None)
     moved = stage.current
     assert (kind_of(moved.id), moved.point_in_time) == (Kind.RELAXED_OCCURRENCE, START + 30 * HOUR)
-    assert [*stage.world.relaxed.rows] == [key_of(moved.id)]
+    assert [*all_rows(stage.world.relaxed)] == [key_of(moved.id)]
 
 
 def test_a_change_moves_the_current_occurrence_to_the_other_lane() -> None:
@@ -154,11 +155,11 @@ def test_a_change_moves_the_current_occurrence_to_the_other_lane() -> None:
     answer = stage.change(is_relaxed=False)
     assert answer.put
     assert kind_of(answer.put.id) is Kind.OCCURRENCE
-    assert stage.world.relaxed.rows == {}
-    assert [*stage.world.table.rows] == [key_of(answer.put.id)]
+    assert all_rows(stage.world.relaxed) == {}
+    assert [*all_rows(stage.world.table)] == [key_of(answer.put.id)]
     stage.change(is_relaxed=True)
-    assert stage.world.table.rows == {}
-    assert [*stage.world.relaxed.rows] == [key_of(stage.cursor.current)]
+    assert all_rows(stage.world.table) == {}
+    assert [*all_rows(stage.world.relaxed)] == [key_of(stage.cursor.current)]
 
 
 @pytest.mark.parametrize("more", [{"precision": "relaxed"}, {"window": {"seconds": 3_600}}], ids=["lane", "window"])
@@ -236,7 +237,7 @@ def test_no_call_takes_a_time_for_missed_whose_place_in_the_window_is_still_to_c
     stage = Stage({"every": "PT1H"}, {"window": {"seconds": 3_500}, "overlap": overlap})
     assert stage.offset > 10 * MINUTE
     first = stage.current
-    stage.world.ledger.rows[first.id] = a_claim(schedule_id=first.id, owner=OWNER)
+    put_row(stage.world.ledger, a_claim(schedule_id=first.id, owner=OWNER))
     stage.world.clock.sleep_until(START + 2 * HOUR + 20 * SECOND)
     steer(stage)
     following = stage.step(START + 2 * HOUR + 5 * MINUTE, EventType.EXECUTED)
@@ -245,7 +246,7 @@ def test_no_call_takes_a_time_for_missed_whose_place_in_the_window_is_still_to_c
 
 def test_a_window_that_cannot_be_read_stops_a_series_that_waits_for_an_end() -> None:
     stage = Stage({"every": "PT1H"}, {"window": {"seconds": 60}, "overlap": "skip"})
-    stage.world.ledger.rows[stage.current.id] = a_claim(schedule_id=stage.current.id, owner=OWNER)
+    put_row(stage.world.ledger, a_claim(schedule_id=stage.current.id, owner=OWNER))
     use_cases.halt_series(stage.world.ports("halt")).pause(OWNER, stage.series)
     stage.breaks_its_window()
     use_cases.resume_series(stage.world.ports("resume"))(OWNER, stage.series)

@@ -21,6 +21,7 @@ from delayer.use_cases.recovery.dead_letter import Undeliverable
 from delayer.use_cases.series.halt import Halt, Halted
 from delayer.use_cases.series.steering.resume import Resumed
 from delayer.wiring import use_cases
+from tests.looking import put_row
 from tests.samples import OWNER
 from tests.unit.use_cases.series.test_step import ID, Every, Stage
 from tests.world import START
@@ -179,7 +180,7 @@ def test_what_is_redriven_long_after_the_end_keeps_the_series_from_being_forgott
     key = dead_lettered(stage, stage.first)
     stage.happen(EventType.DEAD_LETTERED, stage.first)
     assert stage.cursor.state is SeriesState.ENDED
-    stage.series.cursors_of[OWNER, ID] = evolve(stage.cursor, expires_at=stage.world.clock.now() + DAY)
+    put_row(stage.series, evolve(stage.cursor, expires_at=stage.world.clock.now() + DAY))
     assert stage.world.redrive.redrive(key)["schedules"][0]["outcome"] == "redriven"
     assert stage.cursor.beside == (stage.first,)
     assert stage.cursor.expires_at >= stage.world.clock.now() + KEPT_AT_LEAST

@@ -14,12 +14,14 @@ from delayer.core.series.occurrence import Occurrence, definition_for
 from delayer.core.series.retention import OVER
 from delayer.core.series.series import Cursor, Overlap, RuleFailed, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened
-from delayer.fakes.tables.series import MemorySeries
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.series.series_table import StoredSeries
 from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.step import ROUNDS, StepSeries
+from tests.looking import all_rows, put_row, take_definition, take_row
 from tests.samples import OWNER, a_definition
+from tests.tables import in_turn, preceded
 from tests.world import START, World
 
 ID = "0a1b2c"
@@ -51,7 +53,7 @@ class Stage:
     rule: Every | Broken = field(factory=Every)
     overlap: Overlap = Overlap.ALLOW
     world: World = field(factory=World)
-    series: MemorySeries = field(init=False)
+    series: StoredSeries = field(init=False)
     step: StepSeries = field(init=False)
     first: str = field(init=False)  # the id of its first occurrence
 
@@ -86,7 +88,7 @@ class Stage:
     @property
     def dues(self) -> list[Millis]:
         """When those are due that were put."""
-        return sorted(row.point_in_time for row in self.world.table.rows.values() if isinstance(row, Schedule))
+        return sorted(row.point_in_time for row in all_rows(self.world.table).values() if isinstance(row, Schedule))
 
     def happen(self, kind: EventType = EventType.CLAIMED, schedule_id: str = "") -> str:
         """Something happens to the current occurrence, or to another; its id."""
@@ -153,7 +155,7 @@ def test_nothing_is_put_after_a_pause_or_a_cancel(state: SeriesState) -> None:
     stage.series.write(SeriesTransaction(cursor=evolve(over, revision=2, state=state), over=over))
     stage.happen(EventType.CANCELLED)
     assert (stage.cursor.number, stage.cursor.state) == (1, state)
-    assert len(stage.world.table.rows) == 1
+    assert len(all_rows(stage.world.table)) == 1
 
 
 def test_a_series_ends_waits_or_fails_and_says_so() -> None:
@@ -186,14 +188,14 @@ def test_what_is_no_occurrence_is_left_alone() -> None:
 def test_a_series_without_its_definition_rings_unless_it_is_over(state: SeriesState) -> None:
     """What comes again and again is a suspect, and an alarm rings. What is over may be half removed by the TTL."""
     stage = Stage()
-    stage.series.cursors_of[OWNER, ID] = evolve(stage.cursor, state=state)
-    stage.series.definitions_of.clear()
+    put_row(stage.series, evolve(stage.cursor, state=state))
+    take_definition(stage.series, (OWNER, ID))
     if state in OVER:
         stage.happen()
     else:
         with pytest.raises(Unavailable, match="without its definition"):
             stage.happen()
-    stage.series.cursors_of.clear()
+    take_row(stage.series, (OWNER, ID))
     stage.happen(schedule_id=stage.first)
     assert stage.world.observer.warnings[-1] == "a current occurrence without its series"
 
@@ -209,26 +211,12 @@ def test_a_step_that_is_overtaken_reads_again() -> None:
 
 def take_out_of_hand(stage: Stage, times: int) -> Callable[[], str | None]:
     """So many writes find that somebody else has written the cursor."""
-    left = [times]
-    write = stage.series.write
 
-    @define
-    class Overtaken(MemorySeries):
-        def write(self, transaction: SeriesTransaction) -> bool:
-            if left[0]:
-                left[0] -= 1
-                over = stage.cursor
-                assert write(SeriesTransaction(cursor=evolve(over, revision=over.revision + 1), over=over))
-            return write(transaction)
+    def overtakes() -> None:
+        over = stage.cursor
+        assert stage.series.write(SeriesTransaction(cursor=evolve(over, revision=over.revision + 1), over=over))
 
-    series = Overtaken(
-        schedules=stage.series.schedules,
-        ledger=stage.series.ledger,
-        cursors_of=stage.series.cursors_of,
-        definitions_of=stage.series.definitions_of,
-        current=stage.series.current,
-    )
-    stage.step = evolve(stage.step, series=series)
+    stage.step = evolve(stage.step, series=preceded(stage.series, in_turn(*[overtakes] * times)))
 
     def happen() -> None:
         stage.happen()

@@ -3,7 +3,7 @@
 import base64
 import hmac
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from attrs import define, field
@@ -12,13 +12,15 @@ from delayer.core.actions.message import Message
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.signing.keys import CURRENT_AFTER, NotRotated, SigningKeys, first_keys
 from delayer.core.signing.rotation import USABLE, Rotation
-from delayer.fakes import ManualClock, MemoryObserver, MemorySigningRows
+from delayer.fakes import ManualClock, MemoryObserver
 from delayer.ports.target import NotAttempted
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.signing_rows import StoredSigningRows
 from delayer.use_cases.signing.keep_keys import KeepSigningKeys
 from delayer.use_cases.signing.own_secrets import OwnSecrets
 from delayer.use_cases.signing.sign import Sign
 from tests.samples import NOW, an_id
+from tests.tables import on_sqlite
 
 OWNER = "urn:owner:one"
 TICK: Millis = 75_000  # eight of them are the shortest time between two rotations, four are the age of an old row
@@ -49,7 +51,7 @@ def right_signature(secret: str, message: str, timestamp: str, body: bytes) -> s
 class Rows:
     """The rows as one executor reaches them: one of the two kinds, or both, may be out of reach."""
 
-    rows: MemorySigningRows
+    rows: StoredSigningRows
     keys_are_down: bool = False
     rotations_are_down: bool = False
 
@@ -84,7 +86,7 @@ class Scene:
     """One stack. Each `tick` lets all executors sign, and all receivers verify."""
 
     clock: ManualClock = field(factory=lambda: ManualClock(NOW))
-    rows: MemorySigningRows = field(factory=MemorySigningRows)
+    rows: StoredSigningRows = field(factory=partial(on_sqlite, StoredSigningRows))
     held: dict[str, Held] = field(factory=dict)
     executors: list[tuple[Millis, Executor]] = field(factory=list)
     changes: list[tuple[Millis, Millis]] = field(

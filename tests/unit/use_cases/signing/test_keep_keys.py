@@ -7,10 +7,11 @@ import pytest
 
 from delayer.core.schedule.instants import DAY, HOUR
 from delayer.core.signing.keys import CURRENT_AFTER
-from delayer.fakes import MemorySigningRows
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.signing_rows import StoredSigningRows
 from delayer.wiring import use_cases
+from tests.tables import on_sqlite
 from tests.world import SIGNING_KEY, START, World
 
 
@@ -20,12 +21,12 @@ def command(world: World, name: str, **more: Any) -> Any:
 
 def test_a_new_stack_gets_one_and_keeps_it() -> None:
     world = World()
-    world.signing_rows = MemorySigningRows()
+    world.signing_rows = on_sqlite(StoredSigningRows)
     command(world, "ensure")
-    keys = world.signing_rows.keys
+    keys = world.signing_rows.signing_keys()
     world.clock.move(DAY)
     command(world, "ensure")
-    assert world.signing_rows.keys == keys
+    assert world.signing_rows.signing_keys() == keys
     assert len(keys.keys[0].secret) == 32
 
 
@@ -54,7 +55,7 @@ def test_a_rotation_by_command() -> None:
     assert "made just now" in command(world, "rotate-signing-key")["error"]
     assert world.control.id_keys().newest == 1, "the key behind the ids is another one"
     command(world, "rotate")
-    assert world.signing_rows.keys.newest == 2
+    assert world.signing_rows.signing_keys().newest == 2
 
 
 def test_no_answer_and_no_log_holds_a_key() -> None:
@@ -63,16 +64,16 @@ def test_no_answer_and_no_log_holds_a_key() -> None:
     text = " ".join([*texts, repr(world.observer.lines)])
     assert "signingKeys" in text
     assert "secret" not in text
-    for key in world.signing_rows.keys.keys:
+    for key in world.signing_rows.signing_keys().keys:
         assert key.secret.hex() not in text
-    assert world.signing_rows.keys.keys[0].secret == SIGNING_KEY
+    assert world.signing_rows.signing_keys().keys[0].secret == SIGNING_KEY
 
 
 @pytest.mark.parametrize("seconds", ["3600", 3599, 30 * 86_400 + 1, True, 1e4, [], 10**30])
 def test_an_overlap_out_of_bounds_is_refused(seconds: Any) -> None:
     world = World()
     assert "from 3600 to 2592000" in command(world, "rotate-signing-key", overlapSeconds=seconds)["error"]
-    assert world.signing_rows.keys.newest == 1
+    assert world.signing_rows.signing_keys().newest == 1
 
 
 @pytest.mark.parametrize("seconds", [3600, 30 * 86_400])
@@ -82,7 +83,7 @@ def test_the_operator_chooses_the_overlap(seconds: int) -> None:
     command(world, "rotate-signing-key")
     world.clock.move(CURRENT_AFTER)
     assert command(world, "rotate-signing-key", overlapSeconds=seconds)["ok"]
-    first, second, _ = world.signing_rows.keys.keys
+    first, second, _ = world.signing_rows.signing_keys().keys
     end = START + 2 * CURRENT_AFTER + seconds * 1000
     assert second.signs_until == end
     assert first.signs_until == min(START + CURRENT_AFTER + 7 * DAY, end)
@@ -95,7 +96,7 @@ def test_every_fault_then_again(fault: Fault, at: int, name: str) -> None:
     """One key more, whatever was lost."""
     world = World(spoiled="operator-id-key", plan=FaultPlan(fault, at))
     if name == "ensure":
-        world.signing_rows = MemorySigningRows()
+        world.signing_rows = on_sqlite(StoredSigningRows)
     try:
         answer = command(world, name)
     except (Unavailable, Crash):
@@ -103,4 +104,4 @@ def test_every_fault_then_again(fault: Fault, at: int, name: str) -> None:
     world.spoiled = ""
     if not answer["ok"]:
         command(world, name)
-    assert world.signing_rows.keys.newest == (1 if name == "ensure" else 2)
+    assert world.signing_rows.signing_keys().newest == (1 if name == "ensure" else 2)

@@ -10,14 +10,13 @@ from itertools import product
 from typing import Any
 
 import pytest
-from attrs import define, field
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, Millis
 from delayer.core.signing.keys import CURRENT_AFTER, NotRotated
-from delayer.core.signing.rotation import LONGEST_OVERLAP, NEXT_AFTER, SHORTEST_OVERLAP, USABLE, Rotation
-from delayer.fakes import MemorySigningRows
+from delayer.core.signing.rotation import LONGEST_OVERLAP, NEXT_AFTER, SHORTEST_OVERLAP, USABLE
+from tests.tables import preceded
 from tests.unit.use_cases.signing.receivers import OWNER, TICK, Scene, a_message, is_signed_by
 
 EVENTS: dict[str, Any] = {
@@ -73,24 +72,6 @@ def test_any_number_of_rotations(steps: list[tuple[int, str]]) -> None:
 # ------------------------------------------------------------ two at the same time
 
 
-@define
-class Between(MemorySigningRows):
-    """Something happens between a caller's read and its write."""
-
-    rows: MemorySigningRows = field(factory=MemorySigningRows)
-    then: Any = None
-
-    def signing_keys(self) -> Any:
-        return self.rows.signing_keys()
-
-    def rotation(self, owner: str) -> Rotation:
-        return self.rows.rotation(owner)
-
-    def write_rotation(self, owner: str, rotation: Rotation, over: Rotation) -> bool:
-        self.then()
-        return self.rows.write_rotation(owner, rotation, over)
-
-
 @pytest.mark.parametrize("has_rotated", [False, True])
 def test_of_two_rotations_at_once_one_is_refused(has_rotated: bool) -> None:
     scene = Scene()
@@ -98,7 +79,7 @@ def test_of_two_rotations_at_once_one_is_refused(has_rotated: bool) -> None:
     if has_rotated:
         scene.rotate(HOUR)
         scene.clock.move(NEXT_AFTER)
-    between = Between(rows=scene.rows, then=lambda: scene.rotate(2 * HOUR))
+    between = preceded(scene.rows, lambda: scene.rotate(2 * HOUR))
     scene.clock.move(1)
     version = scene.rows.rotation(OWNER).version
     assert not scene.rotate(SHORTEST_OVERLAP, lambda: scene.own(between).rotate(OWNER, SHORTEST_OVERLAP))
@@ -109,13 +90,16 @@ def test_of_two_rotations_at_once_one_is_refused(has_rotated: bool) -> None:
 
 
 def test_the_stack_may_rotate_in_the_middle_of_a_rotation() -> None:
-    """Or become current: neither of the two rows says anything of the other."""
+    """Or become current: neither of the two rows says anything of the other.
+
+    It takes a second: each of the four is two hours of requests.
+    """
     for later in (0, CURRENT_AFTER - 1, CURRENT_AFTER, CURRENT_AFTER + 1):
         scene = Scene()
         scene.tick()
         scene.rotate_key(HOUR)
         scene.clock.move(later)
-        between = Between(rows=scene.rows, then=partial(scene.rotate_key, 2 * HOUR))
+        between = preceded(scene.rows, partial(scene.rotate_key, 2 * HOUR))
         assert scene.rotate(HOUR, partial(scene.own(between).rotate, OWNER, HOUR))
         for _ in range(100):
             scene.tick()

@@ -6,30 +6,33 @@ from attrs import define
 from delayer.core.schedule.instants import MINUTE
 from delayer.core.signing.keys import SigningKeys
 from delayer.core.signing.rotation import FRESH, USABLE, Rotation
-from delayer.fakes import ManualClock, MemorySigningRows
+from delayer.fakes import ManualClock
 from delayer.ports.target import NotAttempted
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.control.signing_rows import KEYS, StoredSigningRows
 from delayer.use_cases.signing.sign import MOST_OWNERS, Sign
 from delayer.wiring import use_cases
+from tests.looking import take_row
 from tests.samples import NOW
 from tests.unit.use_cases.signing.receivers import OWNER, Scene, a_message
 from tests.world import World
 
 
-@define(slots=False)
-class Counted(MemorySigningRows):
+@define
+class Counted:
     """Counts what is read, and may be out of reach."""
 
+    rows: StoredSigningRows
     reads: int = 0
     is_down: bool = False
 
     def signing_keys(self) -> SigningKeys:
         self._count()
-        return super().signing_keys()
+        return self.rows.signing_keys()
 
     def rotation(self, owner: str) -> Rotation:
         self._count()
-        return super().rotation(owner)
+        return self.rows.rotation(owner)
 
     def _count(self) -> None:
         self.reads += 1
@@ -38,7 +41,7 @@ class Counted(MemorySigningRows):
 
 
 def a_sign() -> tuple[Sign, Counted, ManualClock]:
-    clock, rows = ManualClock(NOW), Counted(keys=Scene().rows.keys)
+    clock, rows = ManualClock(NOW), Counted(Scene().rows)
     return Sign(clock=clock, rows=rows), rows, clock
 
 
@@ -71,10 +74,11 @@ def test_nothing_goes_out_unsigned() -> None:
     rows.is_down = True
     with pytest.raises(NotAttempted, match="what signs it cannot be read"):
         sign(a_message())
-    rows.is_down, rows.keys = False, SigningKeys()
+    rows.is_down = False
+    take_row(rows.rows, KEYS)
     with pytest.raises(NotAttempted, match="no signing key yet; operator-id-key makes it within a minute"):
         sign(a_message())
-    rows.keys = Scene().rows.keys
+    rows.rows = Scene().rows
     assert sign(a_message())["Webhook-Signature"]
 
 
@@ -117,7 +121,7 @@ def test_an_environment_knows_a_bounded_number_of_owners() -> None:
 def test_a_schedule_whose_request_cannot_be_signed_waits() -> None:
     """No attempt is used up, and it is executed as soon as there is a key."""
     world = World()
-    world.signing_rows.keys = SigningKeys()
+    take_row(world.signing_rows, KEYS)
     sign = use_cases.sign(world.ports("executor-http-request"))
     with pytest.raises(NotAttempted):
         sign(a_message(OWNER))

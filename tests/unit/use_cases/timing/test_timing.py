@@ -1,7 +1,6 @@
 """A schedule without a time: what its client is told, before and after a policy has decided, and what is never lost."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,19 +12,20 @@ from delayer.core.api.request import Invalid
 from delayer.core.api.status import Status
 from delayer.core.history.events import LifecycleRecord, of_record
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, is_undecided, key_of
 from delayer.core.timing.deciding import At, Chosen, Refused
-from delayer.fakes import MemoryLedger
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.feed import WAITING
 from delayer.use_cases.api import cancel_group
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import Replaced
 from delayer.wiring import use_cases
+from tests.looking import all_rows, put_row, take_row
+from tests.tables import preceded
 from tests.world import ACTION, START, World
 
 OWNER = "owner"
@@ -61,7 +61,7 @@ class Timing:
         return answer.schedule_id
 
     def read_stream(self) -> None:
-        stream = self.world.waiting_records.stream
+        stream = self.world.feed.records[WAITING]
         new, self._read = stream[self._read :], len(stream)
         assert self.enqueue(new) == []
 
@@ -106,7 +106,7 @@ def test_it_waits_and_is_then_the_schedule_with_its_time(timing: Timing) -> None
     assert found.original
     assert found.original.schedule.point_in_time == START + HOUR
     assert found.original.schedule.definition.when == "", "it has its time"
-    assert timing.world.waiting_records.rows == {}
+    assert all_rows(timing.world.waiting_records) == {}
 
 
 def test_it_fires_once_at_its_time(timing: Timing) -> None:
@@ -126,7 +126,7 @@ def test_a_cancel_before_the_decision(timing: Timing) -> None:
     assert isinstance(timing.world.cancel(accepted, OWNER), Cancelled)
     assert timing.ask() == []
     assert timing.state(accepted) is State.CANCELLED
-    assert timing.world.table.rows == {}
+    assert all_rows(timing.world.table) == {}
 
 
 def test_a_cancel_after_the_decision_follows_it(timing: Timing) -> None:
@@ -158,8 +158,8 @@ def test_a_late_repeat_of_its_put_brings_nothing_back(timing: Timing) -> None:
         over()
         timing.world.records.put(record)
         timing.run()
-        assert timing.world.waiting_records.rows == {}
-    assert timing.world.table.rows == {}
+        assert all_rows(timing.world.waiting_records) == {}
+    assert all_rows(timing.world.table) == {}
 
 
 def test_another_time_takes_the_place_of_the_policy(timing: Timing) -> None:
@@ -170,7 +170,7 @@ def test_another_time_takes_the_place_of_the_policy(timing: Timing) -> None:
     assert START + DAY <= answer.schedule.point_in_time < START + DAY + MINUTE
     assert timing.state(accepted) is State.REPLACED
     timing.run()
-    assert list(timing.world.table.rows) == [key_of(answer.schedule.id)]
+    assert list(all_rows(timing.world.table)) == [key_of(answer.schedule.id)]
 
 
 def test_another_payload_waits_for_its_time_as_before(timing: Timing) -> None:
@@ -219,7 +219,7 @@ def test_a_refusal_ends_it_for_good(timing: Timing) -> None:
     found = timing.status(accepted)
     assert found.row
     assert (found.state, found.row.detail) == (State.FAILED, "there is no business hour")
-    assert timing.world.waiting_records.rows == {}
+    assert all_rows(timing.world.waiting_records) == {}
     assert isinstance(timing.world.cancel(accepted, OWNER), TooLate)
     assert isinstance(timing.world.replace.by_id(accepted, OWNER, point_in_time=START + DAY, payload="1"), TooLate)
     assert timing.post(name="n") != accepted
@@ -261,7 +261,10 @@ def test_the_net_finds_what_no_event_has_reported(timing: Timing) -> None:
 
 
 def test_the_net_finds_all_that_was_accepted_in_one_minute(timing: Timing) -> None:
-    """However many they are: what was first is no reason to leave out the last, each time again."""
+    """However many they are: what was first is no reason to leave out the last, each time again.
+
+    It takes seconds: there are 5,000.
+    """
     record = timing.world.records.read(key_of(timing.post()))
     assert record
     ids = use_cases.ids(timing.world.ports("ids"))
@@ -335,18 +338,20 @@ def test_a_window_is_behind_the_decided_time(timing: Timing) -> None:
 
 
 def test_the_cancel_of_a_group_follows_a_decision_that_comes_in_between(timing: Timing) -> None:
-    """It has read the last page of the group; then the decision puts another member behind it."""
+    """It has read the last page of the group; then the decision puts another member behind it.
+
+    It takes a second: its hours are played.
+    """
     accepted = timing.post(group="g")
     timing.read_stream()
     world = timing.world
     job = use_cases.begin_cancel_group(world.ports("begin"))("g", OWNER, OWNER)
 
-    class Meanwhile(MemoryLedger):
-        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
-            assert timing.ask() == []
-            return world.ledger.read_all(schedule_ids)
+    def decided() -> None:
+        assert timing.ask() == []
 
-    work = evolve(use_cases.cancel_group(world.ports("work")), ledger=Meanwhile())
+    ledger = preceded(world.ledger, decided, ["get_many"])
+    work = evolve(use_cases.cancel_group(world.ports("work")), ledger=ledger)
     batch = world.group_queue.receive()
     world.group_queue.settle(batch, work(batch))
     assert timing.state(accepted) is State.CANCELLED
@@ -362,7 +367,7 @@ def test_what_was_removed_by_hand_is_stored_again(timing: Timing) -> None:
     timing.read_stream()
     timing.world.waiting_records.delete([key_of(accepted), key_of(named)])
     timing.read_stream()
-    assert set(timing.world.waiting_records.rows) == {key_of(accepted), key_of(named)}
+    assert set(all_rows(timing.world.waiting_records)) == {key_of(accepted), key_of(named)}
     timing.run()
     assert [timing.state(one) for one in (accepted, named)] == [State.SCHEDULED, State.SCHEDULED]
 
@@ -373,20 +378,20 @@ def test_what_has_ended_is_not_stored_again(timing: Timing) -> None:
     assert isinstance(timing.world.cancel(cancelled, OWNER), Cancelled)
     assert timing.ask() == []
     timing.read_stream()
-    assert timing.world.waiting_records.rows == {}
+    assert all_rows(timing.world.waiting_records) == {}
     assert timing.status(decided).decided_as
 
 
 def test_a_removal_is_looked_at_again_if_the_ledger_does_not_answer(timing: Timing) -> None:
-    class Mute(MemoryLedger):
-        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
-            raise Unavailable("it does not answer")
+    def mute() -> None:
+        raise Unavailable("it does not answer")
 
     accepted = timing.post()
     timing.read_stream()
     timing.world.waiting_records.delete([key_of(accepted)])
-    [removed] = timing.world.waiting_records.stream[-1:]
-    assert evolve(timing.enqueue, ledger=Mute())([removed]) == [removed.sequence]
+    [removed] = timing.world.feed.records[WAITING][-1:]
+    silent = preceded(timing.world.ledger, mute, ["get_many"])
+    assert evolve(timing.enqueue, ledger=silent)([removed]) == [removed.sequence]
     assert timing.enqueue([removed, removed]) == [], "it may come twice"
     assert timing.state(accepted) is State.UNDECIDED
 
@@ -397,26 +402,28 @@ def test_an_end_is_known_as_long_as_its_record_may_wait(timing: Timing, end: Sta
     """Its record could not be deleted, and its policy is gone for months: then it comes back."""
     accepted = timing.post(**name)
     timing.read_stream()
-    record = timing.world.waiting_records.rows[key_of(accepted)]
+    record = all_rows(timing.world.waiting_records)[key_of(accepted)]
     if end is State.CANCELLED:
         assert isinstance(timing.world.cancel(accepted, OWNER), Cancelled)
     else:
         timing.chosen = Refused("never")
         assert timing.ask() == []
-    timing.world.waiting_records.write(key_of(accepted), record)
+    put_row(timing.world.waiting_records, record)
     timing.world.clock.sleep_until(START + 399 * DAY)
     ledger, now = timing.world.ledger, timing.world.clock.now()
-    ledger.rows = {one: row for one, row in ledger.rows.items() if row.expires_at > now}
+    for one, row in all_rows(ledger).items():
+        if row.expires_at <= now:
+            take_row(ledger, one)
     timing.chosen = At(now)
     assert timing.ask() == []
     assert timing.state(accepted) is end
-    assert timing.world.waiting_records.rows == {}
+    assert all_rows(timing.world.waiting_records) == {}
 
 
 def test_a_decided_row_is_kept_no_longer_than_the_schedule_that_has_the_time(timing: Timing) -> None:
     accepted = timing.post()
     timing.run()
-    assert timing.world.ledger.rows[accepted].expires_at == START + HOUR + 30 * DAY
+    assert all_rows(timing.world.ledger)[accepted].expires_at == START + HOUR + 30 * DAY
 
 
 def test_what_can_be_seen_from_the_fields_alone_is_not_accepted(timing: Timing) -> None:
@@ -431,7 +438,7 @@ def test_a_list_has_it_once(timing: Timing) -> None:
     timing.read_stream()
     message = timing.messages()[0]
     assert timing.decide([ReceivedMessage(message_id="1", body=message)]) == []
-    changes = timing.world.waiting_records.stream
+    changes = timing.world.feed.records[WAITING]
     events = [of_record(one.kind, one.row, one.sequence, START) for one in changes if isinstance(one.row, Schedule)]
     assert timing.world.announce([LifecycleRecord(sequence="1", event=one) for one in events]) == []
     timing.world.update_journal()
@@ -477,12 +484,11 @@ def test_the_cancel_of_a_group_counts_once_what_is_decided_in_between(
     world = timing.world
     job = use_cases.begin_cancel_group(world.ports("begin"))("g", OWNER, OWNER)
 
-    class Meanwhile(MemoryLedger):
-        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
-            assert timing.ask() == []
-            return world.ledger.read_all(schedule_ids)
+    def decided() -> None:
+        assert timing.ask() == []
 
-    work = evolve(use_cases.cancel_group(world.ports("work")), ledger=Meanwhile())
+    ledger = preceded(world.ledger, decided, ["get_many"])
+    work = evolve(use_cases.cancel_group(world.ports("work")), ledger=ledger)
     batch = world.group_queue.receive()
     world.group_queue.settle(batch, work(batch))
     assert [timing.state(one) for one in (accepted, other)] == [State.CANCELLED, State.CANCELLED]

@@ -177,8 +177,8 @@ class Net:
             self.files.carry(entry, bucket, Bucket(minute=minute, shard=bucket.shard))
 
     def _forget(self, filed: Filed, bucket: Bucket) -> None:
-        """At its address, too: a series that was deleted leaves it there."""
-        for one in {bucket, address_of(filed.schedule_id).bucket}:
+        """At its address, too: a series that was deleted leaves it there. First there: this row leads back to it."""
+        for one in dict.fromkeys((address_of(filed.schedule_id).bucket, bucket)):
             self.files.forget(filed, one)
 
     def _report(self, filed: Filed, happened: Happened | None, bucket: Bucket) -> None:

@@ -9,6 +9,7 @@ from attrs import evolve
 from delayer.core.recurrence.zones import tz_version
 from delayer.core.schedule.instants import DAY, MINUTE, format_instant
 from tests.cfn import ROOT
+from tests.looking import all_rows
 from tests.samples import ACTION
 from tests.unit.aws.http.series.calls import Api
 from tests.world import START
@@ -104,7 +105,7 @@ def test_what_is_wrong_is_named_with_what_is_allowed(change: dict[str, object], 
     assert error["field"] == field
     assert error["problem"]
     assert error["allowed"]
-    assert api.world.series.cursors_of == {}
+    assert all_rows(api.world.series) == {}
 
 
 def test_a_plain_schedule_cannot_say_that_it_is_an_occurrence() -> None:
@@ -124,8 +125,8 @@ def test_a_preview_shows_the_next_times_and_stores_nothing() -> None:
     }
     assert len(api.ok("POST /series/preview", {"repeat": rule})["times"]) == 10
     assert len(api.ok("POST /series/preview", {"repeat": {**QUARTER, "count": 4}})["times"]) == 4
-    assert api.world.series.cursors_of == {}
-    assert api.world.table.rows == {}
+    assert all_rows(api.world.series) == {}
+    assert all_rows(api.world.table) == {}
 
 
 def test_the_example_of_the_page_comes_out_as_it_stands_there() -> None:

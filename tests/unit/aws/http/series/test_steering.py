@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import MINUTE, SECOND, format_instant
 from delayer.core.series.series import MAX_BESIDE, Cursor
+from tests.looking import put_name, put_row
 from tests.samples import ACTION, OWNER, a_claim
 from tests.unit.aws.http.series.calls import documented
 from tests.unit.handlers import handler_of, world_of_handlers
@@ -68,7 +69,7 @@ def calls() -> Calls:
 
 def test_a_pause_names_what_was_claimed_and_offers_its_stop(calls: Calls) -> None:
     calls.stage.world.run_until(START + MINUTE + SECOND)
-    calls.stage.world.ledger.rows[calls.stage.first] = a_claim(schedule_id=calls.stage.first)
+    put_row(calls.stage.world.ledger, a_claim(schedule_id=calls.stage.first))
     status, body = calls(PAUSE)
     assert (status, body["state"], body["claimedUpTo"], body["cancelled"]) == (200, "paused", 1, [])
     [claimed] = body["claimed"]
@@ -86,7 +87,7 @@ def test_what_has_ended_is_named_without_a_stop(calls: Calls) -> None:
 
 def test_a_delete_by_name(calls: Calls) -> None:
     assert calls("DELETE /series/by-name/{name}", name="nightly")[0] == 404
-    calls.stage.world.series.names[OWNER, "nightly"] = ID
+    put_name(calls.stage.world.series, calls.stage.cursor, "nightly")
     status, body = calls("DELETE /series/by-name/{name}", name="nightly")
     assert (status, body["state"], body["cancelled"]) == (200, "cancelled", [calls.stage.first])
     assert calls(DELETE) == (status, body), "again"
@@ -294,7 +295,7 @@ STEERING = [(PAUSE, None, "paused"), (DELETE, None, "cancelled"), (PATCH, {"payl
 def test_an_attempt_that_may_still_run_is_no_200(calls: Calls, route: str, body: Any, state: str) -> None:
     """It was redriven a moment ago, while the function that had tried it may still be at work."""
     waits = a_claim(schedule_id=calls.stage.first, state=State.SCHEDULED, claimed_at=0, lease_until=START + 40 * SECOND)
-    calls.stage.world.ledger.rows[calls.stage.first] = waits
+    put_row(calls.stage.world.ledger, waits)
     status, problem = calls(route, body)
     assert (status, problem["type"], problem["state"]) == (409, "urn:delayer:problem:may-be-running", state)
     assert problem["schedules"] == [calls.stage.first]

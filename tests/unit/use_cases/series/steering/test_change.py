@@ -26,6 +26,7 @@ from delayer.use_cases.series.steering.change import Change, SeriesChanged
 from delayer.use_cases.series.steering.resume import Resumed
 from delayer.use_cases.series.step import occurrence
 from delayer.wiring import use_cases
+from tests.looking import all_rows, put_definition, put_name, put_row
 from tests.samples import OWNER, a_claim
 from tests.unit.use_cases.series.steering.stage import ID, MINUTELY, Stage
 from tests.world import START, World
@@ -70,6 +71,7 @@ def test_one_that_finds_the_current_one_claimed_takes_the_step() -> None:
 
 
 def test_whenever_it_comes_it_takes_effect_where_its_answer_says() -> None:
+    """At forty moments, which takes some seconds: four minutes pass each time, in small steps."""
     draws = random.Random("patch")
     for _ in range(40):
         stage = Stage()
@@ -83,7 +85,7 @@ def test_whenever_it_comes_it_takes_effect_where_its_answer_says() -> None:
 def test_with_overlap_skip_it_waits_for_the_end() -> None:
     stage = Stage(overlap=Overlap.SKIP)
     stage.world.run_until(START + MINUTE + SECOND)
-    stage.world.ledger.rows[stage.first] = a_claim(schedule_id=stage.first)
+    put_row(stage.world.ledger, a_claim(schedule_id=stage.first))
     answer = changed(stage)
     assert (answer.number, answer.put, stage.cursor.current) == (2, None, stage.first)
 
@@ -144,7 +146,7 @@ def test_an_owner_of_a_longer_name_changes_all_but_the_zone(is_over: bool) -> No
     assert isinstance(created, SeriesCreated)
     where = owner, created.series
     if is_over:
-        world.series.cursors_of[where] = evolve(world.series.cursors_of[where], state=SeriesState.ENDED, current="")
+        put_row(world.series, evolve(all_rows(world.series)[where], state=SeriesState.ENDED, current=""))
     daily = {"cron": "0 9 * * *", "timeZone": "Europe/Berlin"}
     with pytest.raises(Invalid) as refused:
         world.change_series(*where, to_rule(daily))
@@ -247,10 +249,10 @@ def test_a_new_rule_revives_a_series_that_has_ended() -> None:
 
 def test_one_that_has_ended_and_lost_its_name_is_not_revived() -> None:
     stage = Stage(repeat={**MINUTELY, "until": "2026-11-21T09:01:00Z"})
-    stage.world.series.definitions_of[OWNER, ID] = evolve(stage.definition, name="nightly")
-    stage.world.series.names[OWNER, "nightly"] = ID
+    put_definition(stage.world.series, ID, evolve(stage.definition, name="nightly"))
+    put_name(stage.world.series, stage.cursor, "nightly")
     stage.run_until(START + 2 * MINUTE)
-    stage.world.series.names[OWNER, "nightly"] = "another"
+    put_name(stage.world.series, evolve(stage.cursor, series="another"), "nightly")
     answer = stage.change(OWNER, ID, to_rule(MINUTELY))
     assert answer == Refused("it was over, and another series has its name now")
     assert stage.cursor.state is SeriesState.ENDED
@@ -297,7 +299,7 @@ def test_if_its_rule_fails_an_alarm_rings_and_only_once() -> None:
     """The current one is claimed, so the change takes the step; the zone is not in the tz database any more."""
     stage = Stage()
     broken = evolve(stage.definition, repeat='{"cron": "0 9 * * *", "timeZone": "Europe/Atlantis"}')
-    stage.world.series.definitions_of[OWNER, ID] = broken
+    put_definition(stage.world.series, ID, broken)
     stage.world.run_until(START + MINUTE + SECOND)
     assert changed(stage).cursor.state is SeriesState.FAILED
     assert stage.world.observer.counts["SeriesFailed"] == 1

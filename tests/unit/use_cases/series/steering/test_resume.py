@@ -13,6 +13,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer
 from delayer.use_cases.series.halt import Halted, MayStillRun
 from delayer.use_cases.series.steering.resume import Resumed
+from tests.looking import empty, put_definition, put_row
 from tests.samples import OWNER, a_claim
 from tests.unit.use_cases.series.steering.stage import ID, Stage
 from tests.world import START
@@ -64,7 +65,7 @@ def test_it_waits_for_what_still_runs_and_makes_nothing_up(overlap: Overlap) -> 
     stage = Stage(overlap=overlap)
     stage.world.run_until(START + MINUTE + SECOND)
     claimed = a_claim(schedule_id=stage.first)
-    stage.world.ledger.rows[stage.first] = claimed
+    put_row(stage.world.ledger, claimed)
     answer = stage.halt.pause(OWNER, ID)
     assert isinstance(answer, Halted)
     assert answer.claimed == (claimed,)
@@ -95,7 +96,7 @@ def test_what_is_cancelled_or_not_there_is_not_resumed() -> None:
 def test_an_attempt_that_may_still_run_is_waited_for() -> None:
     stage = Stage()
     stage.halt.pause(OWNER, ID)
-    stage.world.ledger.rows.clear()
+    empty(stage.world.ledger)
 
     def runs(schedule_id: str, owner: str, detail: str = "", by: str = "") -> Answer:
         return MayBeRunning(row=a_claim(schedule_id=schedule_id), wait=40 * SECOND)
@@ -114,9 +115,7 @@ def test_a_backfill_goes_on_where_the_pause_cancelled_it(died: bool) -> None:
     assert len(stage.fired) < 4
     if died:
         cursor = stage.cursor
-        stage.world.series.cursors_of[OWNER, ID] = evolve(
-            cursor, state=SeriesState.PAUSED, revision=cursor.revision + 1
-        )
+        put_row(stage.world.series, evolve(cursor, state=SeriesState.PAUSED, revision=cursor.revision + 1))
     else:
         stage.halt.pause(OWNER, ID)
     stage.run_until(START + 30 * SECOND)
@@ -130,7 +129,7 @@ def test_if_its_rule_fails_an_alarm_rings() -> None:
     stage = Stage()
     stage.halt.pause(OWNER, ID)
     broken = evolve(stage.definition, repeat='{"cron": "0 9 * * *", "timeZone": "Europe/Atlantis"}')
-    stage.world.series.definitions_of[OWNER, ID] = broken
+    put_definition(stage.world.series, ID, broken)
     answer = stage.resume(OWNER, ID)
     assert isinstance(answer, Resumed)
     assert answer.cursor.state is SeriesState.FAILED

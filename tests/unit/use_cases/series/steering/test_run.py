@@ -9,8 +9,10 @@ from delayer.core.series.backfill import Range
 from delayer.core.series.occurrence import occurrence_of
 from delayer.core.series.retention import KEPT_AT_LEAST
 from delayer.core.series.series import MAX_BESIDE, NoSeries, Refused, SeriesState
+from delayer.repositories.feed import SCHEDULES
 from delayer.use_cases.series.halt import Halted
 from delayer.use_cases.series.steering.run import Began
+from tests.looking import put_row
 from tests.samples import OWNER, a_claim
 from tests.unit.use_cases.series.steering.stage import ID, MINUTELY, Stage
 from tests.world import START
@@ -65,7 +67,7 @@ def test_what_was_claimed_is_named_until_it_has_ended() -> None:
     """It has no number by which the answer could name it."""
     stage = Stage()
     claimed = began(stage.run.now(OWNER, ID)).schedule_id
-    stage.world.ledger.rows[claimed] = a_claim(schedule_id=claimed)
+    put_row(stage.world.ledger, a_claim(schedule_id=claimed))
     waiting = began(stage.run.now(OWNER, ID)).schedule_id
     assert stage.cursor.beside == (claimed, waiting)
     answer = stage.halt.delete(OWNER, ID)
@@ -115,7 +117,7 @@ def test_a_backfill_makes_up_each_time_once_and_never_two_at_a_time() -> None:
 def filled(stage: Stage) -> list[str]:
     """Those that were put by the backfill."""
     found = []
-    for change in stage.world.table.stream:
+    for change in stage.world.feed.records[SCHEDULES]:
         row = change.row
         which = occurrence_of(row.definition) if isinstance(row, Schedule) else None
         if isinstance(row, Schedule) and which and not which.number:

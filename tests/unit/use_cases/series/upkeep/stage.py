@@ -9,17 +9,21 @@ from delayer.core.history.events import Event
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import MINUTE, Millis, minute_of
-from delayer.core.schedule.schedule_id import Kind
+from delayer.core.schedule.schedule_id import Kind, address_of
 from delayer.core.series.series import Cursor, Overlap, SeriesDefinition, SeriesState
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.series import SeriesTransaction
+from delayer.repositories.series.series_table import id_in_entry
 from delayer.use_cases.series.upkeep.react import ReactToEvents
 from delayer.use_cases.series.upkeep.tick import SeriesTick
 from delayer.wiring import use_cases
+from tests.looking import all_items, put_row
 from tests.samples import OWNER, a_claim, a_definition
 from tests.world import START, World
 
 EACH_MINUTE = '{"every": "PT1M", "anchor": "2026-01-01T00:00:00Z", "from": "2026-01-01T00:00:00Z"}'
+
+CURRENT = "current#"  # before the bucket, in the names of the lists of what is filed
 
 
 @define
@@ -67,7 +71,7 @@ class Stage:
     def happen(self, schedule_id: str, state: State = State.CLAIMED) -> LedgerRow:
         """In the ledger; no event tells of it."""
         row = a_claim(schedule_id=schedule_id, owner=OWNER, state=state)
-        self.world.ledger.store(row)
+        put_row(self.world.ledger, row)
         return row
 
     def event(self, schedule_id: str, kind: EventType = EventType.CLAIMED) -> ReceivedMessage:
@@ -93,4 +97,15 @@ class Stage:
     @property
     def filed(self) -> set[str]:
         """All that the net or an event may find."""
-        return set(self.world.series.current) | {one for _, one in self.world.series.again}
+        return {id_in_entry(entry) for _, entry in self.entries}
+
+    @property
+    def again(self) -> list[tuple[str, str]]:
+        """What is filed in another minute than that of its address: buckets and entries."""
+        return [(bucket, one) for bucket, one in self.entries if address_of(id_in_entry(one)).bucket.key != bucket]
+
+    @property
+    def entries(self) -> list[tuple[str, str]]:
+        """Buckets, and what is filed in them."""
+        items = all_items(self.world.series, CURRENT)
+        return [(item["list"].removeprefix(CURRENT), item["entry"]) for item in items]

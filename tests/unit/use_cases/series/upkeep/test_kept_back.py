@@ -40,6 +40,7 @@ def released(stage: Stage) -> int:
 
 
 def test_for_a_day_it_has_only_one_occurrence_and_disturbs_nobody() -> None:
+    """It takes some seconds: all that runs each minute runs for a day."""
     stage = kept_back_for(DAY)
     world, cursor = stage.world, stage.cursor()
     assert (cursor.number, cursor.at) == (1, START + MINUTE)
@@ -49,13 +50,13 @@ def test_for_a_day_it_has_only_one_occurrence_and_disturbs_nobody() -> None:
     place = world.series_progress.place()
     assert place
     assert place.minute >= minute_of(world.clock.now()) - 12, "it holds up no watermark"
-    assert len(world.series.again) == 1, "filed once more, and not twice"
+    assert len(stage.again) == 1, "filed once more, and not twice"
     assert world.delayer_queue.sent < 120, "once in a quarter of an hour, after a few minutes at first"
 
 
 @pytest.mark.parametrize("on_missed", OnMissed, ids=str)
 def test_what_passed_meanwhile_was_missed(on_missed: OnMissed) -> None:
-    """As after any other wait: skipped, the last one made up, or all of them."""
+    """As after any other wait: skipped, the last one made up, or all of them. A second: two hours, minute by minute."""
     stage = kept_back_for(2 * HOUR, on_missed=on_missed)
     released(stage)
     after, now = stage.cursor(), stage.world.clock.now()

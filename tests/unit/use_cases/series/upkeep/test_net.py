@@ -8,14 +8,16 @@ from attrs import evolve
 
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, minute_of
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, format_minute, minute_of
 from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import SeriesState, changed
 from delayer.core.series.stepping import Happened
 from delayer.core.series.upkeep.net import Place
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.series.series_table import filed_key
 from delayer.use_cases.series.upkeep.net import BUDGET, Net
+from tests.looking import all_rows, put_item, take_row
 from tests.samples import OWNER, an_id
 from tests.unit.use_cases.series.upkeep.stage import Stage
 from tests.world import START
@@ -68,7 +70,7 @@ def test_what_is_late_is_looked_at_again_until_something_happens_to_it() -> None
     stage.go_on_until(DUE + 6 * HOUR)
     assert (stage.cursor("0a").number, stage.cursor("0b").number) == (1, 1)
     assert place_of(stage).minute >= minute_of(DUE + 6 * HOUR) - 12, "neither holds up the watermark"
-    assert len(stage.world.series.again) == 2, "each is filed once more, and not twice"
+    assert len(stage.again) == 2, "each is filed once more, and not twice"
     stage.happen(late)
     stage.happen(running, State.EXECUTED)
     stage.go_on_until(DUE + 6 * HOUR + 30 * MINUTE)
@@ -173,15 +175,16 @@ def test_what_is_filed_and_cannot_be_read_holds_up_no_other_and_is_kept() -> Non
     first = stage.create(at=DUE)
     stage.happen(first)
     other = an_id(DUE, shard=address_of(first).shard)
-    entry = address_of(other).sort_key(other)
-    stage.world.series.unread.add((address_of(other).bucket, entry))
+    key = filed_key(other)
+    put_item(stage.world.series, key, {"v": 2})
     stage.go_on_until(START + HOUR)
     assert stage.cursor().number == 2
     now = minute_of(stage.world.clock.now())
     assert place_of(stage).minute >= now - 11
-    ahead = [bucket.minute for bucket, one in stage.world.series.unread if bucket != address_of(other).bucket]
+    ahead = [bucket for bucket, one in stage.again if one == key["entry"]]
     assert len(ahead) == 1
-    assert ahead[0] >= place_of(stage).minute
+    assert ahead[0] >= format_minute(place_of(stage).minute)
+    assert (address_of(other).bucket.key, key["entry"]) in stage.entries
     assert "the net cannot read what is filed" in stage.world.observer.warnings
 
 
@@ -214,7 +217,9 @@ def test_a_ledger_row_that_cannot_be_read_holds_up_no_other() -> None:
         def read_all(self, schedule_ids: list[str]) -> dict[str, LedgerRow]:
             if ids[4] in schedule_ids:
                 raise Unavailable("a row of a later version")
-            return {one: stage.world.ledger.rows[one] for one in schedule_ids if one in stage.world.ledger.rows}
+            return {
+                one: all_rows(stage.world.ledger)[one] for one in schedule_ids if one in all_rows(stage.world.ledger)
+            }
 
     ledger: Any = OfALaterVersion()
     for _ in range(20):
@@ -242,7 +247,7 @@ def test_if_it_cannot_be_filed_again_the_watermark_stays() -> None:
         evolve(net, files=files)(stage.world.clock.now())
     assert place_of(stage).minute == minute_of(DUE)
     stage.tick()
-    assert len(stage.world.series.again) == 1
+    assert len(stage.again) == 1
 
 
 def test_a_paused_series_is_kept_and_looked_at_rarely() -> None:
@@ -253,7 +258,7 @@ def test_a_paused_series_is_kept_and_looked_at_rarely() -> None:
     assert stage.world.series.write(SeriesTransaction(cursor=change.cursor, over=change.over))
     stage.happen(first, State.EXECUTED)
     stage.go_on_until(START + 2 * DAY, every=HOUR)
-    assert len(stage.world.series.again) == 1
+    assert len(stage.again) == 1
     resumed = changed(stage.cursor(), state=SeriesState.ACTIVE)
     assert stage.world.series.write(SeriesTransaction(cursor=resumed.cursor, over=resumed.over))
     stage.go_on_until(START + 4 * DAY, every=HOUR)
@@ -281,9 +286,9 @@ def test_what_a_restore_has_brought_back_is_forgotten() -> None:
     assert filed
     stage.react([stage.event(first, EventType.CLAIMED)])
     after = stage.cursor()
-    stage.world.series.current[first] = filed
+    stage.world.series_upkeep.look_again(filed, address_of(first).bucket)
     gone = stage.create("0b", at=DUE)
-    del stage.world.series.cursors_of[OWNER, "0b"]
+    take_row(stage.world.series, (OWNER, "0b"))
     stage.happen(first)
     stage.go_on_until(after.at - MINUTE + 5 * MINUTE)
     assert stage.filed & {first, gone} == set()

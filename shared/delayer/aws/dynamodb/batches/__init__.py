@@ -1,1 +1,0 @@
-"""Many changes of items in one request, each with its own condition and its own answer."""

@@ -1,1 +1,0 @@
-"""The rows of what waits although it is due, in DynamoDB."""

@@ -1,1 +1,0 @@
-"""The tables of schedules as one, and what waits for its time."""

@@ -1,1 +1,0 @@
-"""What belongs to owners in AWS."""

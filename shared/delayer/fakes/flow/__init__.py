@@ -1,1 +1,0 @@
-"""Fakes of what keeps schedules waiting although they are due."""

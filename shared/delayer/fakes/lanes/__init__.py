@@ -1,1 +1,0 @@
-"""The tables of schedules that are not in the schedules table."""

@@ -1,1 +1,0 @@
-"""What keeps series going, in memory."""

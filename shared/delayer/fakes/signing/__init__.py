@@ -1,1 +1,0 @@
-"""The control rows of signatures."""

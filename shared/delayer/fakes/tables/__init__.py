@@ -1,1 +1,0 @@
-"""The tables, and the stream of one."""

@@ -1,0 +1,1 @@
+"""Connections and their tokens, without their secrets."""

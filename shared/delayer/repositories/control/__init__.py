@@ -1,0 +1,1 @@
+"""The control table: rows of which the whole stack has one."""

@@ -1,0 +1,1 @@
+"""What holds up schedules that are due: blocks, and the lines and seats of limits."""

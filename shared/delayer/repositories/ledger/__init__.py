@@ -1,0 +1,1 @@
+"""The ledger: one row for each schedule, changed under conditions only."""

@@ -1,0 +1,1 @@
+"""Series: cursors, definitions, current occurrences, directories, and how far their net is."""

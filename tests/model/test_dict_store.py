@@ -1,0 +1,52 @@
+"""The store of the models means what the other engines mean: random operations are played on it and on SQLite."""
+
+from functools import partial
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from delayer.sqlite.sqlite_store import SqliteStore
+from delayer.store.conditions import lacks
+from delayer.store.items import entry_key
+from delayer.store.queries import Query
+from delayer.store.store import Refused, all_items
+from delayer.store.writes import Put
+from tests.contract.test_store import ENTRIES, RANGES, drawn, everything, outcome
+from tests.model.dict_store import DictStore
+
+KINDS = ("write", "write", "transact", "write_all", "query", "get_many", "count")
+
+
+@settings(max_examples=40)
+@given(data=st.data())
+def test_it_does_what_sqlite_does(data: Any) -> None:
+    """It takes seconds: each example has up to twelve operations."""
+    stores = DictStore(), SqliteStore()
+    for _ in range(data.draw(st.integers(1, 12), "operations")):
+        kind = data.draw(st.sampled_from(KINDS))
+        arguments = drawn(data, kind, "t")
+        first, second = (outcome(partial(getattr(store, kind), *arguments)) for store in stores)
+        assert first == second, (kind, arguments)
+        assert everything(stores[0], "t") == everything(stores[1], "t"), (kind, arguments)
+
+
+@settings(max_examples=60)
+@given(entries=st.sets(st.sampled_from(ENTRIES)), within=RANGES, at_most=st.integers(1, 3), is_backward=st.booleans())
+def test_pages_follow_each_other(entries: Any, within: Any, at_most: int, is_backward: bool) -> None:
+    store = DictStore()
+    for entry in entries:
+        store.hold("t", entry_key("one", entry), {})
+    query = Query("t", {"list": "one"}, within=within, at_most=at_most, is_backward=is_backward)
+    found = [item["entry"] for item in all_items(store, query)]
+    assert found == sorted((one for one in entries if within is None or within.has(one)), reverse=is_backward)
+
+
+def test_each_of_many_has_its_own_answer() -> None:
+    store, there, new = DictStore(), entry_key("one", "a"), entry_key("one", "b")
+    store.hold("t", there, {"number": 1})
+    [refused, done] = store.write_each([Put("t", key, {"number": 2}, when=lacks("entry")) for key in (there, new)])
+    assert isinstance(refused, Refused)
+    assert refused.items == ({**there, "number": 1},)
+    assert done is None
+    assert store.get("t", new) == {**new, "number": 2}
