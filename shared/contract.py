@@ -18,8 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "shared"))
 
 from delayer.core.actions import action_type  # noqa: E402 - the path comes first
-from delayer.core.actions.action_type import ActionType, parsed  # noqa: E402
+from delayer.core.actions.action_type import ActionType  # noqa: E402
 from delayer.core.masking.mask import secrets_of  # noqa: E402
+from delayer.core.schemas.json_text import parsed  # noqa: E402
 
 OPENAPI: Final = ROOT / "openapi.yaml"
 CONTRACT: Final = ROOT / "shared/delayer/core/api/contract.json"

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from attrs import evolve, fields, frozen
 
-from delayer.fakes import InOrder
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.sqlite.sqlite_store import SqliteStore
 from delayer.store.store import Store
 

@@ -20,12 +20,13 @@ from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Heartbeat, RecordChange
 from delayer.core.timing.deciding import At, Chosen
-from delayer.fakes import MemoryQueue, MemoryStream, ScriptedTarget
+from delayer.fakes.messaging.queue import MemoryQueue
+from delayer.fakes.messaging.stream import MemoryStream
 from delayer.fakes.runtime.faults import Crash, FaultPlan, faulty
+from delayer.fakes.runtime.target import ScriptedTarget
 from delayer.ports.clock import Clock
-from delayer.ports.consumers import Absent, Consumers
+from delayer.ports.consumers import Absent, Consumers, Died
 from delayer.ports.queue import ReceivedMessage
-from delayer.ports.stream_consumer import Died
 from delayer.ports.target import Target
 from delayer.ports.topic import Announcement
 from delayer.ports.unavailable import Unavailable

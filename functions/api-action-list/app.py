@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses
+from delayer.aws.http import actions, problems, requests, responses
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
@@ -16,4 +16,4 @@ list_actions = use_cases.list_actions(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner_of(event)  # refuses a caller that is not known
-    return responses.actions(list_actions())
+    return actions.actions(list_actions())

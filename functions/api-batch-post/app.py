@@ -3,12 +3,12 @@
 from functools import partial
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses
+from delayer.aws.http import problems, requests, responses, schedules
 from delayer.aws.http.connections import hinted
 from delayer.core.api.admission import admit_batch
 from delayer.core.api.cancellation import NameTaken
-from delayer.core.api.json_body import KEY, keyed
-from delayer.core.api.request import BatchItem, Invalid
+from delayer.core.api.json_body import KEY, BatchItem, keyed
+from delayer.core.api.problem import Invalid
 from delayer.use_cases.api.accept import Accepted, Answer, Wish
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
@@ -34,7 +34,7 @@ def shown(item: BatchItem, answer: Answer | Exception) -> responses.Response:
         case Exception():
             raise answer
         case Accepted(schedule_id=schedule_id, point_in_time=point_in_time):
-            return hinted(responses.created(schedule_id, point_in_time), item.body)
+            return hinted(schedules.created(schedule_id, point_in_time), item.body)
         case NameTaken(schedule_id):
-            return problems.name_taken(schedule_id)
+            return schedules.name_taken(schedule_id)
     return problems.key_reused(KEY)

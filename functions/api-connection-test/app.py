@@ -5,8 +5,8 @@ from typing import Any, Final
 from delayer.aws.http import connections, problems, requests, responses
 from delayer.aws.runtime.environment import setting
 from delayer.core.actions.message import Message
+from delayer.core.actions.results import Result
 from delayer.core.connections.admission import admit_test
-from delayer.core.firing.executing import Result
 from delayer.ports.target import NotAttempted
 from delayer.targets.connections.connected import ConnectedTarget
 from delayer.targets.connections.token_endpoint import TokenEndpoint

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses
+from delayer.aws.http import jobs, problems, requests, responses
 from delayer.core.api.listing import admit_group
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
@@ -17,4 +17,4 @@ begin = use_cases.begin_cancel_group(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner = owner_of(event)
-    return responses.job_started(begin(admit_group(requests.query(event)), owner, requests.caller_of(event)))
+    return jobs.job_started(begin(admit_group(requests.query(event)), owner, requests.caller_of(event)))

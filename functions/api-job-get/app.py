@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses
+from delayer.aws.http import jobs, problems, requests, responses
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
@@ -16,4 +16,4 @@ get_job = use_cases.get_job(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     job = get_job(requests.parameter(event, "id"), owner_of(event))
-    return responses.response(200, responses.shown_job(job)) if job else problems.no_job()
+    return responses.response(200, jobs.shown_job(job)) if job else jobs.no_job()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses
+from delayer.aws.http import problems, requests, responses, schedules
 from delayer.core.api.cancellation import Expired, MayBeRunning, NotFound, TooLate
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.wiring import use_cases
@@ -20,12 +20,12 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     owner, name, by = owner_of(event), requests.name_of(event), requests.caller_of(event)
     match cancel.by_name(name, owner, by) if name else cancel(requests.parameter(event, "id"), owner, by=by):
         case Cancelled(row):
-            return responses.ended(row, "" if name else requests.parameter(event, "id"))
+            return schedules.ended(row, "" if name else requests.parameter(event, "id"))
         case TooLate(row):
-            return problems.too_late(row)
+            return schedules.too_late(row)
         case MayBeRunning(row=row, wait=wait):
-            return problems.may_be_running(row, wait)
+            return schedules.may_be_running(row, wait)
         case Expired():
-            return problems.expired()
+            return schedules.expired()
         case NotFound():
-            return problems.not_found()
+            return schedules.not_found()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses
+from delayer.aws.http import problems, requests, responses, schedules
 from delayer.core.api.cancellation import Expired, NotFound
 from delayer.core.api.status import Status
 from delayer.wiring import use_cases
@@ -20,8 +20,8 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     owner, name = owner_of(event), requests.name_of(event)
     match lookup.by_name(name, owner) if name else lookup.by_id(requests.parameter(event, "id"), owner):
         case Status() as status:
-            return responses.response(200, responses.shown(status))
+            return responses.response(200, schedules.shown(status))
         case Expired():
-            return problems.expired()
+            return schedules.expired()
         case NotFound():
-            return problems.not_found()
+            return schedules.not_found()

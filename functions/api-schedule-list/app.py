@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses
+from delayer.aws.http import problems, requests, responses, schedules
 from delayer.core.api.listing import admit_listing, cursor_after
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
@@ -18,4 +18,4 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner = owner_of(event)
     page = list_schedules(admit_listing(requests.query(event)), owner)
-    return responses.page(page.schedules, cursor_after(page.after) if page.after else "")
+    return schedules.page(page.schedules, cursor_after(page.after) if page.after else "")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses
+from delayer.aws.http import problems, requests, responses, schedules
 from delayer.core.api.admission import admit_change
 from delayer.ports.registry import RequestRow
 from delayer.use_cases.api.replace import Answer, Replaced
@@ -29,8 +29,8 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
 
     match replace.once(call, change):
         case Replaced(schedule=new):
-            return responses.replaced(new.id, new.point_in_time, schedule_id)
+            return schedules.replaced(new.id, new.point_in_time, schedule_id)
         case RequestRow(schedule_id=before, point_in_time=time):
-            return responses.replaced(before, time, schedule_id)
+            return schedules.replaced(before, time, schedule_id)
         case refusal:
-            return problems.not_replaced(refusal)
+            return schedules.not_replaced(refusal)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses
+from delayer.aws.http import problems, requests, responses, schedules
 from delayer.aws.http.connections import hinted
 from delayer.core.api.cancellation import NameTaken
 from delayer.core.api.request import KeyReused
@@ -23,8 +23,8 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     body = requests.body_of(event)
     match accept(body, owner, requests.key_of(event)):
         case Accepted(schedule_id=schedule_id, point_in_time=point_in_time):
-            return hinted(responses.created(schedule_id, point_in_time), body)
+            return hinted(schedules.created(schedule_id, point_in_time), body)
         case NameTaken(schedule_id):
-            return problems.name_taken(schedule_id)
+            return schedules.name_taken(schedule_id)
         case KeyReused():
             return problems.key_reused()

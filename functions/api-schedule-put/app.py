@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses
+from delayer.aws.http import problems, requests, responses, schedules
 from delayer.aws.http.connections import hinted
 from delayer.core.api.admission import admit_named
 from delayer.core.api.cancellation import NameTaken
@@ -32,10 +32,10 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
 
     match replace.once(call, put):
         case Replaced(schedule=new, previous=previous):
-            return hinted(responses.put(new.id, new.point_in_time, previous), body)
+            return hinted(schedules.put(new.id, new.point_in_time, previous), body)
         case RequestRow(schedule_id=before, point_in_time=time, replaces=previous):
-            return hinted(responses.put(before, time, previous), body)
+            return hinted(schedules.put(before, time, previous), body)
         case NameTaken(holder):
-            return problems.name_exists(holder)
+            return schedules.name_exists(holder)
         case refusal:
-            return problems.not_replaced(refusal)
+            return schedules.not_replaced(refusal)

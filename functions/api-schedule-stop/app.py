@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses
+from delayer.aws.http import problems, requests, responses, schedules
 from delayer.core.api.cancellation import Expired, NotFound, TooEarly, TooLate
 from delayer.use_cases.api.stop import Stopped
 from delayer.wiring import use_cases
@@ -19,12 +19,12 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     match stop(requests.parameter(event, "id"), owner_of(event), requests.caller_of(event)):
         case Stopped(row):
-            return responses.stopping(row)
+            return schedules.stopping(row)
         case TooEarly():
-            return problems.too_early()
+            return schedules.too_early()
         case TooLate(row):
-            return problems.too_late(row)
+            return schedules.too_late(row)
         case Expired():
-            return problems.expired()
+            return schedules.expired()
         case NotFound():
-            return problems.not_found()
+            return schedules.not_found()

@@ -4,9 +4,10 @@ from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
 from delayer.aws.http.connections import hinted
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.request import KeyReused
 from delayer.core.api.series.steering import admit_series_change
-from delayer.core.series.series import NoSeries, Refused
+from delayer.core.series.series import NoSeries
 from delayer.ports.registry import RequestRow
 from delayer.use_cases.once import Call, Known
 from delayer.use_cases.series.halt import MayStillRun
@@ -35,7 +36,7 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
             return hinted(steering.changed(effect), body)
         case MayStillRun(cursor=cursor, schedules=schedules, wait=wait):
             return steering.may_still_run(cursor, schedules, wait)
-        case Refused(reason):
+        case SeriesRefuses(reason):
             return steering.not_possible(reason)
         case NoSeries():
             return series.no_series()

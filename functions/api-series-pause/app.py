@@ -3,8 +3,9 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.series.no_body import admit_no_body
-from delayer.core.series.series import NoSeries, Refused
+from delayer.core.series.series import NoSeries
 from delayer.use_cases.series.halt import Halted, MayStillRun
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
@@ -25,7 +26,7 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
             return steering.halted(cursor, cancelled, claimed, number)
         case MayStillRun(cursor=cursor, schedules=schedules, wait=wait):
             return steering.may_still_run(cursor, schedules, wait)
-        case Refused(reason):
+        case SeriesRefuses(reason):
             return steering.not_possible(reason)
         case NoSeries():
             return series.no_series()

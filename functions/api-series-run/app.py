@@ -3,11 +3,12 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.request import KeyReused
 from delayer.core.api.series.no_body import admit_no_body
 from delayer.core.api.series.steering import admit_backfill
 from delayer.core.series.backfill import Range
-from delayer.core.series.series import NoSeries, Refused
+from delayer.core.series.series import NoSeries
 from delayer.use_cases.series.steering.run import Began, RunAnswer
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
@@ -35,7 +36,7 @@ def _shown(answer: RunAnswer, asked: Range | None = None) -> responses.Response:
             return steering.backfill(one, schedule_id, time, asked) if asked else steering.run(one, schedule_id, time)
         case KeyReused():
             return problems.key_reused(creates="occurrence")
-        case Refused(reason):
+        case SeriesRefuses(reason):
             return steering.not_possible(reason)
         case NoSeries():
             return series.no_series()

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Final
 
 from delayer.aws.runtime.environment import setting
-from delayer.core.firing.executing import Done
+from delayer.core.actions.results import Done
 from delayer.extension.executor import Message
 from delayer.extension.subscriber import Event, NotDone, subscriber
 from delayer.targets.http_request import HttpTarget, Request

@@ -18,7 +18,7 @@ import delayer
 from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.each import Each
 from delayer.core.schedule.table_change import Heartbeat
-from delayer.fakes import InOrder
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.registry import ScheduleTransaction
 from delayer.repositories.control.actions import StoredActions
 from delayer.repositories.control.control import StoredControl

@@ -1,6 +1,6 @@
 """What happens in the fault tests; long enough for every redelivery to have its turn."""
 
-from delayer.core.firing.executing import Refused, Retry
+from delayer.core.actions.results import Refused, Retry
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from tests.looking import all_rows

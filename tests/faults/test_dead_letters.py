@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from attrs import define, evolve, field
 
-from delayer.core.firing.executing import Refused, Retry
+from delayer.core.actions.results import Refused, Retry
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery import dead_letter

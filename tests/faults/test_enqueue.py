@@ -8,7 +8,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import HOUR, MINUTE
 from delayer.core.schedule.table_change import Kind
-from delayer.fakes import MemoryQueue
+from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.runtime.faults import FaultPlan
 from delayer.ports.queue import Outgoing
 from delayer.repositories.feed import SCHEDULES

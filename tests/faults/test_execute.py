@@ -2,7 +2,7 @@
 
 from attrs import evolve
 
-from delayer.core.firing.executing import Result
+from delayer.core.actions.results import Result
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.core.schedule.messages import ExecutorMessage

@@ -7,7 +7,7 @@ from typing import Any, Final, Self, TypeVar, cast
 
 from attrs import fields, frozen
 
-from delayer.core.firing.executing import Result
+from delayer.core.actions.results import Result
 from delayer.core.ledger.at_rest import at_rest_from
 from delayer.core.ledger.row import Arrival, LedgerRow
 from delayer.core.schedule.instants import DAY, SECOND, Millis

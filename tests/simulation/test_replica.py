@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.core.schedule.instants import Millis
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.repositories.feed import REGISTRY
 from delayer.sqlite.sqlite_store import SqliteStore
 from delayer.store.changes import ItemChange

@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 
 from attrs import frozen
 
-from delayer.core.firing.executing import Refused, Retry
+from delayer.core.actions.results import Refused, Retry
 from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.ports.observer import Lateness, Metric

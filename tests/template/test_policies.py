@@ -14,7 +14,9 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended
 from delayer.core.recovery.dead_letter import DeadLetter, Prefix
 from delayer.core.recovery.waiting import PREFIXES, WAITING
-from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryObserver
+from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
+from delayer.fakes.runtime.clock import ManualClock
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
 from delayer.use_cases.recovery.dead_letter import DeadLetters, undeliverable
 from tests.cfn import (

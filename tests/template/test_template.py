@@ -13,14 +13,14 @@ from delayer.aws.messaging.queue import BATCH_BYTES
 from delayer.aws.runtime.clients import LONGEST_RUN
 from delayer.aws.runtime.deadline import MOST_MARGIN
 from delayer.core.actions.built_in import built_in
-from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.history.cloud_events import PREFIX
 from delayer.core.history.events import LifecycleRecord, enqueued
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.recovery.consumer import consumer_of
-from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
+from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS, MAX_HOLD
 from delayer.core.series.stepping import AT_THE_CLAIM
-from delayer.fakes import MemoryObserver, MemoryTopic
+from delayer.fakes.messaging.topic import MemoryTopic
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.targets.aws_messages import OWN_QUEUE
 from delayer.use_cases.firing.relay import HandOver
 from delayer.use_cases.history.announce import Announce

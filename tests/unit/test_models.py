@@ -47,8 +47,8 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
 
 
 ONE_IN_FRONT = {  # all but the first of their fields are keyword-only
-    "delayer.core.firing.executing.Done": "authors of actions write Done('HTTP 200')",
-    "delayer.core.firing.executing.Refused": "the same",
+    "delayer.core.actions.results.Done": "authors of actions write Done('HTTP 200')",
+    "delayer.core.actions.results.Refused": "the same",
 }
 
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from attrs import field, frozen
 
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.actions.results import Done, Refused, Result, Retry
 
 
 @frozen(kw_only=True)

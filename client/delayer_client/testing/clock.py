@@ -1,7 +1,7 @@
 """The clock of a fake: nobody sleeps, and it is moved by hand. And what else interrupts a function."""
 
 from delayer.core.schedule.instants import Millis
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 
 
 class NotYet(BaseException):

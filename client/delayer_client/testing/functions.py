@@ -14,7 +14,7 @@ from threading import Lock
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Final
 
-from delayer.fakes import MemoryObserver
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.wiring.in_memory import StackInMemory
 
 BUNDLED: Final = Path(__file__).parent / "bundled"  # in the wheel

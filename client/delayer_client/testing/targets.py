@@ -8,7 +8,7 @@ from typing import Any, Final
 from attrs import define, evolve, field
 
 from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Refused, Result
+from delayer.core.actions.results import Refused, Result
 from delayer.core.masking.answers import MOST_BODY, kept
 from delayer.core.masking.secrets import header_without_secrets, without_secrets
 from delayer.core.schedule.instants import SECOND, Millis

@@ -22,8 +22,8 @@ from attrs import field, frozen
 
 from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType, problem_in
 from delayer.core.actions.message import LONGEST_ATTEMPT, Message
-from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.flow.party import HOST
+from delayer.core.actions.results import Done, Refused, Result, Retry
+from delayer.core.addresses.spelling import HOST
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.extension.action import Action, Meta, as_text, schema_of

@@ -19,9 +19,9 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from delayer.core.actions.results import Result
 from delayer.core.api.admission import admit
-from delayer.core.api.request import Invalid
-from delayer.core.firing.executing import Result
+from delayer.core.api.problem import Invalid
 from delayer.core.history import cloud_events, received
 from delayer.core.history.events import Event as Published
 from delayer.core.history.events import Original

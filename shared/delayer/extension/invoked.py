@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import evolve
 
 from delayer.core.actions.invocation import ATTEMPT, DESCRIBE, QUESTION, answered, described
-from delayer.core.firing.executing import Refused, Retry
+from delayer.core.actions.results import Refused, Retry
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import ExecutorMessage, decode
 

@@ -18,3 +18,7 @@ class Consumers(Protocol):
         Raises Absent; Unavailable if it could not be asked, Died if it did not come to its end, or not in time.
         """
         ...
+
+
+class Died(Exception):
+    """The function died of these records."""

@@ -8,7 +8,7 @@ from attrs import frozen
 from delayer.core.history.events import Event, Original
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.occurrence import Occurrence
-from delayer.ports.registry import Members
+from delayer.ports.lists import Members
 
 
 @frozen(kw_only=True)

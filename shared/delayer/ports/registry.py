@@ -8,6 +8,7 @@ from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
+from delayer.ports.lists import ReadsMembers
 
 
 @frozen(kw_only=True)
@@ -54,22 +55,6 @@ class ScheduleTransaction:
     connection: str = ""  # which it names; empty: none, or it was deleted by force and nothing is to be checked
 
 
-@frozen(kw_only=True)
-class Member:
-    """One schedule of a list."""
-
-    schedule_id: str
-    created_at: Millis
-
-
-@frozen(kw_only=True)
-class Members:
-    """A page of a list, in due order."""
-
-    members: tuple[Member, ...]
-    more: str  # the id after which the next page begins; empty: this was the last
-
-
 class ReadsNames(Protocol):
     """Part of Registry."""
 
@@ -83,17 +68,6 @@ class ReadsRequests(Protocol):
 
     def requested(self, owner: str, key: str) -> RequestRow | None:
         """Strongly consistent; also one that has expired and was not deleted yet."""
-        ...
-
-
-class ReadsMembers(Protocol):
-    """Part of Registry."""
-
-    def members(self, owner: str, group: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
-        """Those due from `since` on and before `until`, after one of them (empty: from the first).
-
-        Strongly consistent.
-        """
         ...
 
 

@@ -4,10 +4,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 
-class Died(Exception):
-    """The function died of these records."""
-
-
 class StreamConsumer(Protocol):
     """stream-enqueuer, and relaxed-claimer for records of the relaxed table."""
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from delayer.core.firing.executing import Result
+from delayer.core.actions.results import Result
 from delayer.core.schedule.messages import ExecutorMessage
 
 

@@ -11,7 +11,7 @@ from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.aws.runtime.environment import setting
 from delayer.aws.runtime.target_clients import ROLES, NoExternalId, target_client
 from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Refused, Result, Retry
+from delayer.core.actions.results import Refused, Result, Retry
 from delayer.extension.action import Meta
 
 CODE: Final = re.compile(r"[A-Za-z][A-Za-z0-9.]{0,79}")

@@ -16,7 +16,7 @@ from attrs import evolve, field, frozen
 from urllib3.util import Url, parse_url
 
 from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.masking.answers import MOST_BODY, kept
 from delayer.core.masking.secrets import header_without_secrets, without_secrets
 from delayer.targets.connecting.deadlines import deadlines

@@ -6,7 +6,7 @@ from attrs import frozen
 
 from delayer.core.actions.invocation import as_result, attempt
 from delayer.core.actions.registration import Registration
-from delayer.core.firing.executing import Result, Retry
+from delayer.core.actions.results import Result, Retry
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.ports.function import Function, NoAnswer, NotInvoked
 from delayer.ports.target import NotAttempted

@@ -18,20 +18,14 @@ from delayer.core.schedule.schedule_id import IdKeys, first_keys
 from delayer.core.signing.keys import SigningKeys
 from delayer.core.signing.keys import first_keys as first_signing_keys
 from delayer.core.timing.policy import policies
-from delayer.fakes import (
-    AtOnce,
-    InOrder,
-    ManualClock,
-    ManualMeeting,
-    MemoryDeadLetterStore,
-    MemoryFunction,
-    MemoryObserver,
-    MemoryQueue,
-    MemorySeal,
-    MemorySecrets,
-    MemoryTopic,
-    Tokens,
-)
+from delayer.fakes.connections.secrets import MemorySeal, MemorySecrets
+from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
+from delayer.fakes.messaging.queue import MemoryQueue
+from delayer.fakes.messaging.topic import MemoryTopic
+from delayer.fakes.runtime.clock import ManualClock, ManualMeeting
+from delayer.fakes.runtime.function import MemoryFunction
+from delayer.fakes.runtime.observer import MemoryObserver
+from delayer.fakes.runtime.sequence import AtOnce, InOrder, Tokens
 from delayer.ports.clock import Clock, Meeting, Parallel
 from delayer.repositories.connections.connections import StoredConnections
 from delayer.repositories.connections.tokens import StoredTokens

@@ -5,7 +5,7 @@ from typing import Final
 from attrs import frozen
 
 from delayer.aws.runtime.time_limit import TimeLimit, TookTooLong
-from delayer.core.firing.executing import Result, Retry
+from delayer.core.actions.results import Result, Retry
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.ports.target import Target
 

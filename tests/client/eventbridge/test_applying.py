@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit_named
-from delayer.core.api.request import Invalid
+from delayer.core.api.problem import Invalid
 from delayer.core.api.series.admission import admit_named_series, admit_preview
 from delayer.core.recurrence.rule import document_of
 from delayer_client.errors import WrongArgument

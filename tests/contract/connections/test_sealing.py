@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from delayer.aws.connections.sealing import AesGcm
-from delayer.fakes import MemorySeal
+from delayer.fakes.connections.secrets import MemorySeal
 from delayer.ports.tokens import Seal
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, Failing

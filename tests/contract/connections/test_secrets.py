@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from delayer.aws.connections.secrets import SecretsManager, owner_hash
-from delayer.fakes import MemorySecrets
+from delayer.fakes.connections.secrets import MemorySecrets
 from delayer.ports.secrets import Secrets
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, Failing

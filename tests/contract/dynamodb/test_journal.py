@@ -21,9 +21,9 @@ from delayer.core.schedule.margins import ROW_LIFETIME
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import RANDOM_BYTES
 from delayer.core.series.occurrence import Occurrence
-from delayer.fakes import InOrder
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.journal import Journal, JournalEntry, PastOccurrence, PastOccurrences
-from delayer.ports.registry import Member, Members
+from delayer.ports.lists import Member, Members
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.journal.journal import (
     MAX_BEGINNING,

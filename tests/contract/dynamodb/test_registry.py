@@ -17,9 +17,10 @@ from delayer.core.schedule.instants import HOUR, MINUTE
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import FAR, Kind, key_of
 from delayer.core.timing.deciding import decide_time
-from delayer.fakes import InOrder
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.ledger import Ledger, Written
-from delayer.ports.registry import Member, Members, NameRow, Registry, RequestRow, ScheduleTransaction
+from delayer.ports.lists import Member, Members
+from delayer.ports.registry import NameRow, Registry, RequestRow, ScheduleTransaction
 from delayer.ports.schedule_table import Records
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.feed import kind_of

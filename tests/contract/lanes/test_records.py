@@ -7,7 +7,7 @@ from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, key_of
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.ports.schedule_table import Records, ScheduleTable
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.feed import RELAXED as FED

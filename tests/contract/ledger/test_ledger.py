@@ -18,7 +18,7 @@ from delayer.core.ledger.outcome import ended, hopped, retried
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.redriving import redriven
 from delayer.core.schedule.instants import DAY, SECOND
-from delayer.fakes import InOrder
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.ledger import Conflict, Ledger, WriteResult, Written
 from delayer.ports.unavailable import RowMissing, Unavailable
 from delayer.repositories.ledger.ledger import StoredLedger, from_item, to_item

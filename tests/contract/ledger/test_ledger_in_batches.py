@@ -26,7 +26,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.schedule_id import Kind
-from delayer.fakes import InOrder
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.ledger import Conflict, LedgerInBatches, WriteResult, Written
 from delayer.ports.unavailable import RowMissing, Unavailable
 from delayer.repositories.ledger.in_batches import StoredLedgerInBatches

@@ -9,9 +9,8 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 
 from delayer.aws.events.sqs import received_messages_of
 from delayer.aws.messaging.consumers import LambdaConsumers
-from delayer.ports.consumers import Absent
+from delayer.ports.consumers import Absent, Died
 from delayer.ports.queue import ReceivedMessage
-from delayer.ports.stream_consumer import Died
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, Failing
 from tests.contract.messaging.test_stream_consumer import HUNG, Answering

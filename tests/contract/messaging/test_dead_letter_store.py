@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.core.recovery.dead_letter import Prefix, decode
 from delayer.core.recovery.waiting import WAITING, WaitingRecords, records_in
-from delayer.fakes import MemoryDeadLetterStore
+from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.ports.dead_letter_store import DeadLetterStore
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, Failing

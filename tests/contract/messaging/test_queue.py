@@ -13,7 +13,8 @@ from delayer.aws.messaging.batches import MESSAGES
 from delayer.aws.messaging.queue import BATCH_BYTES, SqsQueue
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.messages import MAX_BYTES
-from delayer.fakes import ManualClock, MemoryQueue
+from delayer.fakes.messaging.queue import MemoryQueue
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.ports.queue import Outgoing, Queue, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped

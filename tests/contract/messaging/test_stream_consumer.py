@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
-from delayer.ports.stream_consumer import Died
+from delayer.ports.consumers import Died
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, AnyClient, Failing
 from tests.samples import a_relaxed_schedule, a_schedule

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from delayer.aws.messaging.batches import MESSAGES
 from delayer.aws.messaging.topic import BATCH_BYTES, SnsTopic
-from delayer.fakes import MemoryTopic
+from delayer.fakes.messaging.topic import MemoryTopic
 from delayer.ports.topic import Announcement, Topic
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import Aws

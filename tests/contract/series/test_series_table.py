@@ -16,7 +16,7 @@ from delayer.core.schedule.instants import DAY, MINUTE
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, key_of
 from delayer.core.series.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
-from delayer.fakes import InOrder
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.ledger import Ledger
 from delayer.ports.registry import ReadsRequests, RequestRow
 from delayer.ports.schedule_table import Records

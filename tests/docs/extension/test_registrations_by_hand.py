@@ -12,7 +12,7 @@ from delayer.aws.deployment.custom_resource import settle
 from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.registration import Registration
-from delayer.fakes import MemoryObserver
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.repositories.control.actions import StoredActions
 from delayer.use_cases.actions.register import Register
 from tests.cfn import ROOT

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from delayer.core.schedule.instants import SECOND, Millis
-from delayer.fakes import MemoryQueue
-from delayer.fakes.messaging.queue import Message
+from delayer.fakes.messaging.queue import MemoryQueue, Message
 from tests.samples import STREAM_RECORD
 
 ARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/delayer-{}/stream/2026-11-01T00:00:00.000"

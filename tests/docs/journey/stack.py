@@ -16,7 +16,7 @@ from unittest.mock import patch
 from attrs import define, evolve, field
 
 from delayer.core.schedule.instants import Millis
-from delayer.fakes import Tokens
+from delayer.fakes.runtime.sequence import Tokens
 from delayer.targets.http_request import HttpTarget
 from delayer_client.testing.functions import HandlerObserver, loaded
 from tests.unit.targets.server import Handler, Server, status

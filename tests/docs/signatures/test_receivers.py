@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from delayer.core.firing.executing import Done, Refused, Result
+from delayer.core.actions.results import Done, Refused, Result
 from delayer.core.schedule.instants import MINUTE
 from delayer.core.signing.rotation import OVERLAP
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.wiring import use_cases
 from tests.cfn import ROOT
 from tests.samples import NOW, OWNER, an_executor_message, an_id

@@ -9,7 +9,7 @@ from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.occurrence import Occurrence
-from delayer.fakes import InOrder
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.journal import JournalEntry
 from delayer.repositories.journal.journal import StoredJournal
 from delayer.repositories.journal.live_count import StoredLiveCount

@@ -15,7 +15,7 @@ from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.schedule import Traits
 from delayer.core.schedule.schedule_id import FIRST_VERSION, IdKey, IdKeys, Kind, key_of
 from delayer.core.schedule.table_change import Heartbeat
-from delayer.fakes import InOrder
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.repositories.control.control import StoredControl
 from delayer.repositories.control.trials import StoredTrials
 from delayer.repositories.ledger.in_batches import StoredLedgerInBatches

@@ -7,7 +7,8 @@ from attrs import frozen
 from delayer.core.flow.block import Block
 from delayer.core.limits.line import line_of
 from delayer.core.limits.seats import Hold, Row, Taking, seats_of
-from delayer.fakes import ManualClock, MemoryObserver
+from delayer.fakes.runtime.clock import ManualClock
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.flow.lines import LIST
 from delayer.repositories.flow.seats import HOLD, StoredSeats, row_from

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.firing.executing import (
     Attempt,
-    Done,
     Hold,
     Hop,
     Made,
     Orphan,
-    Refused,
-    Result,
-    Retry,
     SendNext,
     Stop,
     Take,

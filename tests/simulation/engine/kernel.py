@@ -13,7 +13,7 @@ from attrs import define, field
 from greenlet import getcurrent, greenlet
 
 from delayer.core.schedule.instants import SECOND, Millis
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.clock import Item, Outcome
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from attrs import define, field, frozen
 from greenlet import getcurrent
 
-from delayer.core.firing.executing import Retry
+from delayer.core.actions.results import Retry
 from delayer.core.flow.block import Block, Kind
 from delayer.core.flow.party import Party
 from delayer.core.ledger.lifecycle import State

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Final
 from attrs import define, evolve, field, frozen
 from greenlet import getcurrent
 
-from delayer.core.firing.enqueueing import edge_of
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import DeadLetter
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.margins import edge_of
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
 from delayer.core.series.series import Cursor, SeriesDefinition
-from delayer.fakes import MemoryDeadLetterStore, MemoryQueue
-from delayer.fakes.messaging.queue import Message
+from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
+from delayer.fakes.messaging.queue import MemoryQueue, Message
 from delayer.ports.flow import Rows
 from delayer.ports.ledger import Conflict, WriteResult, Written
 from delayer.ports.queue import ReceivedMessage

@@ -10,7 +10,8 @@ from attrs import define, field
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit
 from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, OnItsWay, TooEarly, TooLate
-from delayer.core.api.request import Invalid, KeyReused
+from delayer.core.api.problem import Invalid
+from delayer.core.api.request import KeyReused
 from delayer.core.flow.block import Block, suspended
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.bucket import RecordKey

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.request import KeyReused
 from delayer.core.schedule.instants import SECOND, format_instant
 from delayer.core.series.backfill import Range
-from delayer.core.series.series import Refused, SeriesDefinition
+from delayer.core.series.series import SeriesDefinition
 from delayer.ports.registry import RequestRow
 from delayer.use_cases.once import Call
 from delayer.use_cases.series.begin import SeriesCreated
@@ -103,7 +104,7 @@ class SeriesActors:
                 self.actors.stack.watch.series.answered_halted(series, answer, resumes)
             case MayStillRun(wait=wait):
                 self._later(wait + SECOND, lambda: self._halt(act, series))
-            case Refused():
+            case SeriesRefuses():
                 self._log(f"is answered {act.do}: {answer.reason}")
             case _:
                 self._unexpected(act, answer)
@@ -117,7 +118,7 @@ class SeriesActors:
 
     def _was_resumed(self, act: SeriesAct, series: str, answer: Any) -> None:
         match answer:
-            case Resumed() | Refused():
+            case Resumed() | SeriesRefuses():
                 self._log(f"is answered {act.do}: {type(answer).__name__}")
             case MayStillRun(wait=wait):
                 self._later(wait + SECOND, lambda: self._resume(act, series))
@@ -154,7 +155,7 @@ class SeriesActors:
                 self.actors.stack.watch.series.answered_changed(series, effect, version, key)
             case MayStillRun(wait=wait):
                 self._later(wait + SECOND, lambda: self._change(act, series))
-            case Refused():
+            case SeriesRefuses():
                 self._log(f"is answered {act.do}: {answer.reason}")
             case _:
                 self._unexpected(act, answer)
@@ -184,7 +185,7 @@ class SeriesActors:
             case Began(series=series, schedule_id=schedule_id):
                 self._log(f"is answered {act.do}: {watch.name(schedule_id)}")
                 watch.series.answered_began(series, schedule_id, act.wishes.key)
-            case Refused():
+            case SeriesRefuses():
                 self._log(f"is answered {act.do}: {answer.reason}")
             case _:
                 self._unexpected(act, answer)

@@ -11,7 +11,8 @@ from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, key_of, kind_of
 from delayer.core.series.stepping import AT_THE_CLAIM
-from delayer.fakes import MemoryQueue, MemoryStream
+from delayer.fakes.messaging.queue import MemoryQueue
+from delayer.fakes.messaging.stream import MemoryStream
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.repositories.feed import LEDGER, RELAXED, SCHEDULES
 from delayer.repositories.ledger.ledger import KEY

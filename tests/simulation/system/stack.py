@@ -12,8 +12,8 @@ from typing import Any
 from attrs import define, evolve, field, fields, frozen
 
 from delayer.aws.messaging.dead_letter_reader import schedules_in
-from delayer.core.api.request import Invalid
-from delayer.core.firing.executing import Result, Retry
+from delayer.core.actions.results import Result, Retry
+from delayer.core.api.problem import Invalid
 from delayer.core.history.cloud_events import encode
 from delayer.core.history.events import Event, of_record
 from delayer.core.recovery.dead_letter import Contents, decode
@@ -23,13 +23,13 @@ from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, RecordChange
-from delayer.fakes import InOrder, MemoryQueue
-from delayer.fakes.messaging.queue import Message, oldest
+from delayer.fakes.messaging.queue import MemoryQueue, Message, oldest
 from delayer.fakes.runtime.faults import Crash
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.clock import Clock, Meeting, Parallel
+from delayer.ports.consumers import Died
 from delayer.ports.journal import JournalEntry
 from delayer.ports.queue import ReceivedMessage
-from delayer.ports.stream_consumer import Died
 from delayer.ports.target import Target as Reaches
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.control.trials import StoredTrials

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from attrs import define
 
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.messages import ExecutorMessage
 from tests.simulation.engine.kernel import current

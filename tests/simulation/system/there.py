@@ -12,7 +12,7 @@ from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Row
 from delayer.core.series.series import Cursor
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.repositories.feed import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, WAITING
 from delayer.store.changes import ItemChange
 from delayer.store.items import Item, StoredItem

@@ -9,11 +9,11 @@ from delayer.aws.runtime.clients import CONFIG
 from delayer.aws.runtime.deadline import MARGIN, MOST_MARGIN
 from delayer.aws.store.each import IN_TIME
 from delayer.core.actions.message import LONGEST_ATTEMPT
-from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.firing.relaying import MAX_HOLD
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.ledger.outcome import stopped
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.margins import MAX_HOLD
 from delayer.core.schedule.messages import ExecutorMessage, encode
 from delayer.ports.queue import ReceivedMessage
 from delayer.use_cases.firing.together import LedgerTogether

@@ -5,7 +5,7 @@ from threading import Event
 import pytest
 
 from delayer.aws.runtime.time_limit import TimeLimit
-from delayer.core.firing.executing import Done, Result, Retry
+from delayer.core.actions.results import Done, Result, Retry
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.extension.executor import Action, Message, executor
 from delayer.wiring.limited import GRACE, Limited

@@ -4,7 +4,8 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-v
 """
 
 from delayer.core.schedule.instants import SECOND
-from delayer.fakes import ManualClock, MemoryQueue
+from delayer.fakes.messaging.queue import MemoryQueue
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from tests.samples import NOW
 

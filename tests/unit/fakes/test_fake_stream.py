@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from delayer.core.schedule.instants import HOUR
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, known
-from delayer.fakes import ManualClock, MemoryStream
+from delayer.fakes.messaging.stream import MemoryStream
+from delayer.fakes.runtime.clock import ManualClock
 from tests.samples import NOW, many_schedules
 
 

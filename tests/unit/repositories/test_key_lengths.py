@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from delayer.aws.http.requests import CREATE, MAX_HEADER, Unknown, owner_of
-from delayer.core.api.request import MAX_KEY as LONGEST_IDEMPOTENCY_KEY
-from delayer.core.api.request import Invalid
+from delayer.core.api.json_body import MAX_KEY as LONGEST_IDEMPOTENCY_KEY
+from delayer.core.api.problem import Invalid
 from delayer.core.connections.connection import SecretNote
 from delayer.core.schedule.schedule import MAX_KEY, MAX_OWNER, SERIES_ID
 from delayer.core.schedule.schedule_id import address_of

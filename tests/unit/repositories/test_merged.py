@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.ports.registry import Member, Members
+from delayer.ports.lists import Member, Members
 from delayer.repositories.registry.lists import entry_of, merged
 from tests.samples import NOW, an_id
 

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from delayer.core.firing.executing import Result
+from delayer.core.actions.results import Result
 from delayer.core.schedule.messages import ExecutorMessage
 from tests.cfn import ROOT
 

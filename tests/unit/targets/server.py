@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Result
+from delayer.core.actions.results import Result
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.targets.connecting.look_ups import Resolve, resolve
 from delayer.targets.http_request import HttpTarget, Request

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.targets.connecting.look_ups import MOST_UNDER_WAY
 from delayer.targets.http_answer import seconds_of

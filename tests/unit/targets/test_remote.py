@@ -10,9 +10,9 @@ from attrs import evolve
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.invocation import answered
 from delayer.core.actions.registration import Registration
-from delayer.core.firing.executing import Done, Result, Retry
+from delayer.core.actions.results import Done, Result, Retry
 from delayer.core.schedule.messages import ExecutorMessage, decode
-from delayer.fakes import MemoryFunction
+from delayer.fakes.runtime.function import MemoryFunction
 from delayer.ports.function import NoAnswer
 from delayer.targets.remote import NotRegistered, RemoteTarget
 from tests.samples import an_executor_message

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit
-from delayer.core.api.request import Invalid
+from delayer.core.api.problem import Invalid
 from delayer.core.connections.connection import ConnectionType
 from delayer.core.connections.credentials import Values
 from delayer.extension.harness import HarnessPorts, clock_at

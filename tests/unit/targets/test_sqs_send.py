@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.schedule.malformed import Malformed
 from tests.cfn import resources
 from tests.samples import NOW, OWNER, an_executor_message, an_id

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from attrs import define, evolve, field, frozen
 
-from delayer.core.api.request import Invalid
+from delayer.core.api.problem import Invalid
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.core.schedule.schedule_id import is_occurrence
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.registry import RequestRow
 from delayer.repositories.feed import SCHEDULES

@@ -7,7 +7,8 @@ from attrs import define
 
 from delayer.aws.runtime.deadline import MOST_MARGIN
 from delayer.aws.runtime.time_limit import TimeLimit
-from delayer.fakes import MemoryObserver, ScriptedTarget
+from delayer.fakes.runtime.observer import MemoryObserver
+from delayer.fakes.runtime.target import ScriptedTarget
 from delayer.use_cases.flow.slots import PATIENCE
 from delayer.wiring import executor
 from delayer.wiring.executor import ATTEMPT, STOPS, Spread, handler_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from delayer.core.firing.executing import Refused
+from delayer.core.actions.results import Refused
 from delayer.core.masking.mask import MASK
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, format_instant
 from delayer.core.schedule.messages import DelayerMessage, encode

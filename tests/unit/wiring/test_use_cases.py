@@ -10,7 +10,7 @@ import pytest
 from attrs import Factory, define, evolve
 
 from delayer.core.timing.deciding import At
-from delayer.fakes import ScriptedTarget
+from delayer.fakes.runtime.target import ScriptedTarget
 from delayer.wiring import connections, use_cases
 from delayer.wiring.bundle import Bundle, Settings
 from tests.cfn import ROOT

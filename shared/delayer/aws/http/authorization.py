@@ -6,17 +6,27 @@ from typing import Any, Final
 from attrs import frozen
 
 from delayer.aws.runtime.environment import setting
+from delayer.core.api.problem import Problem
 from delayer.core.api.routes import access_of
 
 NONE: Final = "-"
 
 
-class MissingScope(Exception):
+class MissingScope(Problem):
     """The token is good, but does not say that its holder may make this call."""
+
+    status = 403
+    kind = "missing-scope"
+    title = "The token may not do this"
 
     def __init__(self, scope: str, access: str) -> None:
         super().__init__(f"The token lacks the scope {scope}, which every call needs that may {access}.")
         self.scope = scope
+
+    @property
+    def members(self) -> Mapping[str, object]:
+        """The scope that is missing."""
+        return {"scope": self.scope}
 
 
 @frozen(kw_only=True)

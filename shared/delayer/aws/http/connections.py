@@ -7,10 +7,10 @@ import msgspec
 
 from delayer.aws.http.problems import problem
 from delayer.aws.http.responses import Response, Shown, response
+from delayer.core.actions.results import Done, Result
 from delayer.core.connections.connection import Connection
 from delayer.core.connections.deleting import Live
 from delayer.core.connections.hints import hints_for
-from delayer.core.firing.executing import Done, Result
 from delayer.core.masking.mask import masked_value
 from delayer.core.schedule.instants import format_instant
 

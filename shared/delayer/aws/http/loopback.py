@@ -15,7 +15,10 @@ Event = Mapping[str, Any]
 
 
 class NotLoopback(Unknown):
-    """The API is open, and the request does not come from the machine on which it runs. Nothing is done."""
+    """The API is open, and the request does not come from the machine on which it runs."""
+
+    kind = "not-from-loopback"
+    title = "The API is open to its own machine only"
 
 
 def source_check() -> Callable[[Event], None]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from delayer.aws.http.authorization import authorization, claims_of, is_list
-from delayer.core.api.request import MAX_KEY, FieldError, Invalid
+from delayer.core.api.json_body import MAX_KEY
+from delayer.core.api.problem import FieldError, Invalid, Problem
 from delayer.core.schedule.schedule import MAX_KEY as LONGEST_OWNER
 from delayer.core.schedule.schedule import MAX_OWNER, SYSTEM_OWNER
 
@@ -28,8 +29,12 @@ NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}")  # as openapi.y
 Event = Mapping[str, Any]
 
 
-class Unknown(Exception):
-    """The API is not open, and the caller is not known. The gateway should have refused the call; nothing is done."""
+class Unknown(Problem):
+    """The API is not open, and the caller is not known. The gateway should have refused the call."""
+
+    status = 403
+    kind = "unknown-caller"
+    title = "The caller is not known"
 
 
 def body_of(event: Event) -> bytes:

@@ -6,7 +6,8 @@ from typing import Protocol
 import msgspec
 
 from delayer.aws.http.problems import problem
-from delayer.aws.http.responses import Response, Shown, response, shown, shown_event, shown_waiting
+from delayer.aws.http.responses import Response, Shown, response
+from delayer.aws.http.schedules import shown, shown_event, shown_waiting
 from delayer.core.api.status import Status
 from delayer.core.flow.waiting import Waiting
 from delayer.core.history.events import of_last_row

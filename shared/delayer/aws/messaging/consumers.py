@@ -7,9 +7,8 @@ from attrs import frozen
 from botocore.exceptions import ReadTimeoutError
 
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
-from delayer.ports.consumers import Absent
+from delayer.ports.consumers import Absent, Died
 from delayer.ports.queue import ReceivedMessage
-from delayer.ports.stream_consumer import Died
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from botocore.exceptions import ReadTimeoutError
 from delayer.aws.events.records import StreamRecord
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.core.schedule.schedule_id import is_relaxed
-from delayer.ports.stream_consumer import Died
+from delayer.ports.consumers import Died
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:

@@ -4,15 +4,13 @@ The class is the only source. This is its form on the way to the API, the relay 
 version, since a function of another stack may have been built with another version of Delayer.
 """
 
-import json
 from collections.abc import Collection, Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 from attrs import frozen
 
-from delayer.core.flow.party import HOST
+from delayer.core.addresses.spelling import HOST
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 
 VERSION: Final = 1
@@ -38,13 +36,6 @@ class ActionType:
     largest_payload: int = LARGEST_PAYLOAD  # bytes, as UTF-8
     internal: bool = False  # clients can neither see nor schedule it
     reaches: str = ""  # the sort of its target and the field that names it, as in `host:url`; empty: it does not say
-
-
-@lru_cache(maxsize=256)
-def parsed(schema: str) -> Mapping[str, Any]:
-    """A schema as an object. The same text gives the same object: do not change it."""
-    content: Mapping[str, Any] = json.loads(schema)
-    return content
 
 
 def encode(action: ActionType) -> str:

@@ -16,7 +16,7 @@ from jsonschema.exceptions import SchemaError
 
 from delayer.core.actions import patterns
 from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType, problem_in
-from delayer.core.flow.party import HOST
+from delayer.core.addresses.spelling import HOST
 from delayer.core.schemas.work import levels_of, values_in
 
 TYPE: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")

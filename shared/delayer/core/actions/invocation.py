@@ -6,7 +6,7 @@ from attrs import evolve
 
 from delayer.core.actions import action_type
 from delayer.core.actions.action_type import ActionType
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import ExecutorMessage, encode
 

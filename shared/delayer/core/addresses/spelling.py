@@ -6,6 +6,7 @@ from typing import Final
 
 from delayer.core.addresses.resources import resource_of
 
+HOST: Final = "host:"  # before the name of a field: of the URL in it, only the host counts
 _NUMBER: Final = re.compile(
     r"[0-9]+|0[xX][0-9A-Fa-f]*"
 )  # a last label like this makes a resolver take it for an address

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from attrs import evolve
 
-from delayer.core.actions.action_type import ActionType, parsed
+from delayer.core.actions.action_type import ActionType
 from delayer.core.api.field_errors import (
     CHANGE,
     MAX_ERRORS,
@@ -21,17 +21,19 @@ from delayer.core.api.field_errors import (
     action_validator_of,
     errors_of,
     field_path,
+    first_errors,
     policy_validator_of,
     shortened,
     validator_of,
 )
 from delayer.core.api.json_body import check_depth, fields_of, parse
-from delayer.core.api.request import ChangeRequest, FieldError, Invalid, Request, TooLarge
+from delayer.core.api.problem import FieldError, Invalid, TooLarge
+from delayer.core.api.request import ChangeRequest, Request
 from delayer.core.masking.mask import masks_in
 from delayer.core.schedule.definition import FIELDS, Definition, from_texts
 from delayer.core.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
 from delayer.core.schedule.schedule_id import Kind
-from delayer.core.schemas.json_text import LARGEST_FLOAT, beyond_floats, in_characters_of_sqs, write
+from delayer.core.schemas.json_text import LARGEST_FLOAT, beyond_floats, in_characters_of_sqs, parsed, write
 from delayer.core.schemas.work import MOST, levels_of, most_work
 from delayer.core.timing.policy import policies
 
@@ -70,14 +72,6 @@ def kind_by(document: Mapping[str, Any]) -> Kind:
     if "when" in document:
         return Kind.UNDECIDED
     return Kind.RELAXED if document.get("precision") == "relaxed" else Kind.PLAIN
-
-
-def first_errors(found: Iterable[FieldError]) -> list[FieldError]:
-    """Raises Invalid if there are too many for one answer: a list that was cut short vouches for no field."""
-    errors = [*islice(found, MAX_ERRORS)]
-    if len(errors) == MAX_ERRORS:
-        raise Invalid(errors)
-    return errors
 
 
 def definition_of(document: Mapping[str, Any], payload: bytes | None) -> Definition:

@@ -14,9 +14,9 @@ from typing import Any, Final
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
-from delayer.core.actions.action_type import parsed
-from delayer.core.api.request import FieldError
+from delayer.core.api.problem import FieldError, Invalid
 from delayer.core.masking.mask import MASK, is_declared_secret, masked_value, secrets_of
+from delayer.core.schemas.json_text import parsed
 from delayer.core.schemas.work import values_in
 from delayer.core.timing.formats import FORMATS
 
@@ -243,3 +243,11 @@ def _is_large(value: Any) -> bool:
 def shortened(text: str) -> str:
     """What a client wrote, as it is shown in an answer."""
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
+
+
+def first_errors(found: Iterable[FieldError]) -> list[FieldError]:
+    """Raises Invalid if there are too many for one answer: a list that was cut short vouches for no field."""
+    errors = [*islice(found, MAX_ERRORS)]
+    if len(errors) == MAX_ERRORS:
+        raise Invalid(errors)
+    return errors

@@ -5,14 +5,25 @@ from itertools import chain
 from typing import Annotated, Any, Final
 
 import msgspec
+from attrs import frozen
 
-from delayer.core.api.request import MAX_KEY, BatchItem, FieldError, NotJson
+from delayer.core.api.problem import FieldError, NotJson
 from delayer.core.schemas.json_text import read
 
+MAX_KEY: Final = 255  # characters of an idempotency key
 KEY: Final = "idempotencyKey"  # of a schedule in a batch
 _Key = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_KEY)]
 MAX_DEPTH: Final = 500  # levels; what reads a payload later has less of the stack left, and must not fail
 TOO_DEEP: Final = f"it is nested more than {MAX_DEPTH} levels deep"
+
+
+@frozen(kw_only=True)
+class BatchItem:
+    """One schedule of a batch, before it is admitted by itself."""
+
+    body: bytes  # as that of a POST; not the idempotency key
+    key: str = ""  # empty if it has none
+    errors: tuple["FieldError", ...] = ()  # what is wrong with its key
 
 
 def fields_of(body: bytes) -> dict[str, bytes]:

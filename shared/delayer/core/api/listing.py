@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from delayer.core.api.field_errors import GROUP, LISTING, MAX_ERRORS, errors_of
-from delayer.core.api.request import FieldError, Invalid, Listing
+from delayer.core.api.problem import FieldError, Invalid
+from delayer.core.api.request import Listing
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import Millis, parse_instant
 from delayer.core.schedule.schedule_id import FAR, address_of

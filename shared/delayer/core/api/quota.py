@@ -4,6 +4,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from delayer.core.api.problem import Problem
 from delayer.core.owners.owner_policy import OwnerPolicy
 from delayer.core.schedule.instants import HOUR, SECOND, Millis, format_minute, minute_of, start_of
 
@@ -32,12 +33,21 @@ class Limits:
         return evolve(changed, series=policy.at_most("series"))
 
 
-class OverQuota(Exception):
-    """The owner has used up a quota. Nothing was done."""
+class OverQuota(Problem):
+    """The owner has used up a quota."""
+
+    status = 429
+    kind = "over-quota"
+    title = "A quota is used up"
 
     def __init__(self, detail: str, retry_after: Millis) -> None:
         super().__init__(detail)
         self.retry_after = retry_after
+
+    @property
+    def retry_after_seconds(self) -> int:
+        """Rounded up."""
+        return -(-self.retry_after // SECOND)
 
 
 @frozen(kw_only=True)

@@ -11,17 +11,17 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from delayer.core.api.admission import first_errors
 from delayer.core.api.field_errors import (
     CONNECTION_LISTING,
     CONNECTION_TEST,
     CONNECTIONS,
     MAX_ERRORS,
     errors_of,
+    first_errors,
     shortened,
 )
 from delayer.core.api.json_body import fields_of, parse
-from delayer.core.api.request import FieldError, Invalid, TooLarge
+from delayer.core.api.problem import FieldError, Invalid, TooLarge
 from delayer.core.connections.connection import ConnectionType
 from delayer.core.connections.credentials import Values
 from delayer.core.masking.mask import masked_value

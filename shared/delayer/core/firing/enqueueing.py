@@ -11,9 +11,9 @@ from attrs import frozen
 
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis, Minute, minute_of
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS, NEARLY_DUE, STALE_AFTER
+from delayer.core.schedule.margins import NEARLY_DUE, STALE_AFTER, delay_seconds, within_period
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
 
@@ -74,21 +74,6 @@ class Ignore:
 
 NEEDS_NOTHING: Final = frozenset({SetAside, NoteHeartbeat, Ignore})  # that they are done says nothing of AWS
 Decision = Delete | Send | AskLedger | MoveToDeadLetters | SetAside | NoteHeartbeat | Ignore
-
-
-def edge_of(now: Millis, period: Millis) -> Minute:
-    """The last minute that belongs to the delayer queue."""
-    return minute_of(now + period)
-
-
-def within_period(minute: Minute, now: Millis, period: Millis) -> bool:
-    """The one predicate of fast track and sweep: with two, a record could fall between them (ADR 0011)."""
-    return minute <= edge_of(now, period)
-
-
-def delay_seconds(due: Millis, now: Millis) -> int:
-    """Whole seconds until due, rounded *down* and within SQS's bounds: the relay holds the rest (ADR 0016)."""
-    return min(max((due - now) // SECOND, 0), MAX_DELAY_SECONDS)
 
 
 def decide(change: RecordChange, now: Millis, period: Millis) -> Decision:

@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from typing import Final
 
-from attrs import field, frozen
+from attrs import frozen
 
-from delayer.core.firing.relaying import MAX_HOLD, kept_back_from
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.firing.retrying import RetryPolicy, retry_seconds
-from delayer.core.flow.block import Block, Kind
-from delayer.core.ledger.detail import detail_of
+from delayer.core.flow.block import Block, Kind, kept_back_from
 from delayer.core.ledger.row import Arrival, LedgerRow, Refuse, RetryLater
 from delayer.core.limits.turn import seconds_before, turn_of
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS, STALE_AFTER
+from delayer.core.schedule.margins import MAX_DELAY_SECONDS, MAX_HOLD, STALE_AFTER
 from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage
 
 CARRIED_SECONDS: Final = 5  # until an outcome that could not be written is tried again the first time
@@ -64,41 +63,6 @@ class Stop:
 @frozen
 class Orphan:
     """The ledger has no claim for it: it becomes a dead letter."""
-
-
-@frozen
-class Done:
-    """The target accepted it. `detail` says so to clients and operators, in our words and not in its own (ADR 0065)."""
-
-    detail: str = field(converter=detail_of)
-    answer: str = field(default="", kw_only=True)  # what is kept of the target's answer (ADR 0109)
-
-
-@frozen(kw_only=True)
-class Retry:
-    """The target may accept it later. `after_seconds` is the delay that it asked for, if it did.
-
-    `is_outage`: the target did not answer, or said that it is broken. Several in a row open its circuit (ADR 0111).
-    `reached`: whether the target was asked at all. If not, this says nothing about it.
-    """
-
-    detail: str = field(converter=detail_of)
-    after_seconds: int | None = None
-    answer: str = ""
-    is_outage: bool = False
-    reached: bool = True
-
-
-@frozen
-class Refused:
-    """The target will never accept it; or it may not be asked, and `reached` is False."""
-
-    detail: str = field(converter=detail_of)
-    answer: str = field(default="", kw_only=True)
-    reached: bool = field(default=True, kw_only=True)
-
-
-Result = Done | Retry | Refused
 
 
 @frozen(kw_only=True)

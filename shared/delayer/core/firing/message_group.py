@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from delayer.core.flow.party import HOST
+from delayer.core.addresses.spelling import HOST
 from delayer.core.schedule.schedule import Schedule
 
 _HOST: Final = re.compile(r"https?://(?:[^/?#]*@)?(\[[^\]/?#]*\]|[^/?#:]*)", re.IGNORECASE)

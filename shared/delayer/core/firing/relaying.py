@@ -5,18 +5,16 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.firing.enqueueing import delay_seconds
 from delayer.core.firing.misfire import Drop, decide_misfire
 from delayer.core.firing.retrying import policy_of
-from delayer.core.flow.block import Block, Kind
+from delayer.core.flow.block import Block, Kind, kept_back_from
 from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.core.limits.turn import turn_of
-from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.margins import STALE_AFTER
-from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, ExecutorMessage, OutcomeMessage, encode
+from delayer.core.schedule.margins import MAX_HOLD, STALE_AFTER, delay_seconds
+from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, OutcomeMessage, encode
 
-MAX_HOLD: Final[Millis] = 3 * SECOND  # what is earlier goes back into the queue: a hold is paid for (ADR 0016)
 LONGEST_TOKEN: Final = "x" * 64  # longer than any fencing token
 LARGEST: Final = 2**63 - 1  # a number longer than any in a message
 LAST_CALL: Final[Millis] = 100  # a hand-over begins no later than this before due, however many it takes along
@@ -85,16 +83,6 @@ def is_too_old(message: DelayerMessage, block: Block, now: Millis) -> bool:
     if block.kind is Kind.SUSPENSION:
         return False
     return now - kept_back_from(message, block, now) > policy_of(message.schedule.definition).max_age
-
-
-def kept_back_from(message: DelayerMessage | ExecutorMessage, block: Block, now: Millis) -> Millis:
-    """Since when it waits for this: what an outage has made late, or was late when it was accepted, is not older.
-
-    A limit may have been there for years: its message says when it has had to wait for it.
-    """
-    if block.kind is Kind.LIMIT:
-        return message.age_from or now
-    return max(message.schedule.address.due, block.since)
 
 
 def bytes_of_largest(message: DelayerMessage) -> int:

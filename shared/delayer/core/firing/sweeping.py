@@ -6,9 +6,9 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.firing.enqueueing import edge_of
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis, Minute, minute_of, start_of
+from delayer.core.schedule.margins import edge_of
 from delayer.core.schedule.table_change import Heartbeat, Heartbeats
 
 CLOSABLE_AFTER: Final[Millis] = 10 * MINUTE  # longer than any write may take to arrive (ADR 0013)

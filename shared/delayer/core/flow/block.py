@@ -7,6 +7,7 @@ from attrs import evolve, frozen
 
 from delayer.core.flow.party import Party
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage
 
 FIRST_PAUSE: Final[Millis] = 10 * SECOND  # of a circuit; each that follows without a success is twice as long
 LONGEST_PAUSE: Final[Millis] = 5 * MINUTE
@@ -130,3 +131,13 @@ def opened_again(block: Block, now: Millis, reason: str) -> Block:
 def pause_after(pauses: int) -> Millis:
     """How long a circuit stays open, after it was opened so often before."""
     return min(FIRST_PAUSE << min(pauses, 10), LONGEST_PAUSE)
+
+
+def kept_back_from(message: DelayerMessage | ExecutorMessage, block: Block, now: Millis) -> Millis:
+    """Since when it waits for this: what an outage has made late, or was late when it was accepted, is not older.
+
+    A limit may have been there for years: its message says when it has had to wait for it.
+    """
+    if block.kind is Kind.LIMIT:
+        return message.age_from or now
+    return max(message.schedule.address.due, block.since)

@@ -7,11 +7,10 @@ from typing import Final
 import msgspec
 from attrs import frozen
 
-from delayer.core.addresses.spelling import the_same, usual_resource
+from delayer.core.addresses.spelling import HOST, the_same, usual_resource
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.schedule import Schedule
 
-HOST: Final = "host:"  # before the name of a field: of the URL in it, only the host counts
 EVERY: Final = ""  # every owner, or every target
 LONGEST_SHOWN: Final = 200  # characters of a target in rows and answers
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from delayer.core.addresses.spelling import usual_resource
-from delayer.core.flow.party import EVERY, HOST, LONGEST_SHOWN, host_in, target_named
+from delayer.core.addresses.spelling import HOST, usual_resource
+from delayer.core.flow.party import EVERY, LONGEST_SHOWN, host_in, target_named
 
 OF_A_HOST: Final = "http-request"  # what is meant by a host alone
 

@@ -15,6 +15,7 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import ROW_LIFETIME, UNDECIDED_KEPT
 from delayer.core.schedule.schedule_id import address_of, is_undecided
 
+REDRIVEN: Final = "redriven"  # the detail of the row of what an operator has redriven
 MAX_BY: Final = 256  # characters of a caller that are kept
 
 
@@ -191,3 +192,8 @@ def named(schedule_id: str, owner: str, name: str, now: Millis) -> LedgerRow:
         return new_row(EventType.SCHEDULED, schedule_id, owner, now, name=name)
     row = new_row(EventType.SCHEDULED, schedule_id, owner, now, to=State.UNDECIDED, name=name)
     return evolve(row, expires_at=now + UNDECIDED_KEPT)
+
+
+def waits_after_a_redrive(row: LedgerRow | None) -> bool:
+    """Whether it waits because of a redrive, and not for the first time."""
+    return row is not None and row.state is State.SCHEDULED and row.detail == REDRIVEN

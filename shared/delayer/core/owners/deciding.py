@@ -1,6 +1,6 @@
 """Whether an owner may do what it asks for: at creation, and again before each attempt (ADR 0107)."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ from attrs import frozen
 
 from delayer.core.actions.action_type import ActionType, reached_by
 from delayer.core.addresses import resources
+from delayer.core.api.problem import FieldError, Problem
 from delayer.core.owners import hosts
 from delayer.core.owners.owner_policy import OwnerPolicy
 from delayer.core.schedule.definition import Definition
@@ -52,12 +53,24 @@ class Forbidden:
         return f"the owner policy forbids it, by its rule {self.rule}: {self.text}"
 
 
-class NotAllowed(Exception):
-    """The owner may not do what it asks for. Nothing was done."""
+class NotAllowed(Problem):
+    """The owner may not do what it asks for: a rule of its owner policy is against it."""
+
+    status = 403
+    kind = "forbidden-by-policy"
+    title = "The owner policy forbids it"
 
     def __init__(self, forbidden: Forbidden) -> None:
-        super().__init__(forbidden.reason)
+        who = "The operators of this stack do not allow it"
+        super().__init__(f"{who}, by the rule {forbidden.rule} of the owner policy: {forbidden.text}.")
         self.forbidden = forbidden
+
+    @property
+    def members(self) -> Mapping[str, object]:
+        """The rule, and the field that it is about."""
+        found = self.forbidden
+        wrong = FieldError(field=found.field, problem=f"not allowed: {found.text}", allowed=found.allowed)
+        return {"rule": found.rule, "errors": [wrong.shown()]}
 
 
 def asked_by(definition: Definition, action: ActionType | None, ahead: Millis = 0) -> Asked:

@@ -10,7 +10,7 @@ from attrs import frozen
 from delayer.core.ledger.at_rest import at_rest_from
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.outcome import ended, ended_unclaimed
-from delayer.core.ledger.row import LedgerChange, LedgerRow, amended, new_row
+from delayer.core.ledger.row import REDRIVEN, LedgerChange, LedgerRow, amended, new_row
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule import Schedule
@@ -21,7 +21,6 @@ TO_THE_TABLE: Final = (
     "redriven to the table"  # in place of a fencing token, until the body that was redriven is deleted
 )
 
-DETAIL: Final = "redriven"  # of the row
 DISCARDED: Final = "discarded by an operator"
 ACCEPTED: Final = "its target has accepted it, and only this could not be written: discard it"
 
@@ -32,11 +31,6 @@ class Refusal:
 
     reason: str
     settled: bool  # whether its stored body is not needed any more
-
-
-def waits_after_a_redrive(row: LedgerRow | None) -> bool:
-    """Whether it waits because of a redrive, and not for the first time."""
-    return row is not None and row.state is State.SCHEDULED and row.detail == DETAIL
 
 
 def decide_redrive(schedule: Schedule, row: LedgerRow | None, now: Millis, *, accepted: bool = False) -> Refusal | None:
@@ -94,7 +88,7 @@ def redriven(schedule_id: str, owner: str, over: LedgerRow | None, nonce: str, n
         to=State.ENQUEUED if nonce else State.SCHEDULED,
         nonce=nonce,
         fence="" if nonce else TO_THE_TABLE,
-        detail=DETAIL,
+        detail=REDRIVEN,
         claimed_at=over.claimed_at if over else 0,
         lease_until=at_rest_from(over) if over else 0,
     )

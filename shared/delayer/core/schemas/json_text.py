@@ -3,8 +3,9 @@
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -101,3 +102,10 @@ def _int_or_raw(digits: str) -> Any:
 
 def _as_text(number: Any) -> str:
     return bytes(number).decode() if isinstance(number, msgspec.Raw) else str(number)
+
+
+@lru_cache(maxsize=256)
+def parsed(schema: str) -> Mapping[str, Any]:
+    """A schema as an object. The same text gives the same object: do not change it."""
+    content: Mapping[str, Any] = json.loads(schema)
+    return content

@@ -8,6 +8,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.command import CLOSED, CancelFirst, was_used
@@ -15,7 +16,6 @@ from delayer.core.series.series import (
     Backfill,
     Cursor,
     CursorChange,
-    Refused,
     Rule,
     RuleFailed,
     SeriesDefinition,
@@ -63,14 +63,14 @@ Decision = Step | Over | Fill | Filled | Ignore | ReadAgain
 
 def decide_backfill(
     cursor: Cursor, definition: SeriesDefinition, rule: Rule, asked: Range
-) -> Fill | Filled | ReadAgain | Refused:
+) -> Fill | Filled | ReadAgain | SeriesRefuses:
     """The first time of a backfill; Filled: there is none."""
     if cursor.state in CLOSED or cursor.state is SeriesState.FAILED:
-        return Refused(f"the series is {cursor.state}")
+        return SeriesRefuses(f"the series is {cursor.state}")
     if cursor.definition_revision != definition.revision:
         return ReadAgain()
     if cursor.backfill:
-        return Refused("a backfill of it is under way")
+        return SeriesRefuses("a backfill of it is under way")
     return _from(rule, asked.since - 1, asked.until, MAX_FILLED)
 
 

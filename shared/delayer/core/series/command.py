@@ -9,6 +9,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis
@@ -20,7 +21,6 @@ from delayer.core.series.series import (
     Cursor,
     CursorChange,
     NewTimes,
-    Refused,
     Rule,
     SeriesDefinition,
     SeriesState,
@@ -74,12 +74,12 @@ class Await:
     passed: Millis = 0  # the times up to then are left behind
 
 
-def decide_pause(cursor: Cursor) -> CursorChange | Already | Refused:
+def decide_pause(cursor: Cursor) -> CursorChange | Already | SeriesRefuses:
     """The write that comes first; then all that `over` names is cancelled."""
     if cursor.state is SeriesState.PAUSED:
         return Already(cursor)
     if cursor.state not in PAUSABLE:
-        return Refused(f"the series is {cursor.state}")
+        return SeriesRefuses(f"the series is {cursor.state}")
     return changed(cursor, state=SeriesState.PAUSED)
 
 
@@ -92,14 +92,14 @@ def decide_delete(cursor: Cursor) -> CursorChange | Already:
 
 def decide_resume(
     cursor: Cursor, definition: SeriesDefinition, rule: Rule, row: LedgerRow | None, now: Millis
-) -> Step | Over | Await | ReadAgain | CancelFirst | Refused:
+) -> Step | Over | Await | ReadAgain | CancelFirst | SeriesRefuses:
     """The first occurrence after a pause: always a new one, with a number of its own.
 
     `row` is that of the current occurrence, after the caller has cancelled it: the pause may have died before that.
     What passed during the pause is not made up. What the pause has cancelled is put anew if it is still to come.
     """
     if cursor.state is not SeriesState.PAUSED:
-        return Refused(f"the series is {cursor.state}")
+        return SeriesRefuses(f"the series is {cursor.state}")
     if cursor.definition_revision != definition.revision:
         return ReadAgain()
     happened = of_row(cursor.current, row, now) if cursor.current else None
@@ -128,7 +128,7 @@ def decide_patch(
     row: LedgerRow | None,
     now: Millis,
     new_times: NewTimes,
-) -> Replace | Step | Over | Await | ReadAgain | Refused:
+) -> Replace | Step | Over | Await | ReadAgain | SeriesRefuses:
     """At which occurrence the new definition takes effect; `row` is that of the current one.
 
     `definition` and `rule` are the new ones, `new_times` says how the rule differs. If the current occurrence is
@@ -136,7 +136,7 @@ def decide_patch(
     time, though it may be late. Other bounds of the same times lose nothing, and take nothing back (ADR 0145).
     """
     if cursor.state is SeriesState.CANCELLED:
-        return Refused("the series is cancelled")
+        return SeriesRefuses("the series is cancelled")
     if definition.revision != cursor.definition_revision + 1:
         return ReadAgain()  # it was made from a definition that another PATCH has replaced
     if cursor.state is SeriesState.PAUSED:
@@ -177,19 +177,19 @@ def patched(
     return CursorChange(cursor=after, over=cursor)
 
 
-def decide_beside(cursor: Cursor, schedule_id: str, over: Collection[str] = ()) -> CursorChange | Refused:
+def decide_beside(cursor: Cursor, schedule_id: str, over: Collection[str] = ()) -> CursorChange | SeriesRefuses:
     """One more that may be claimed beside the current occurrence: by run-now, a redrive, or a PATCH of an older one.
 
     The same transaction puts it or reopens its ledger row. `over` are those of `beside` of which nothing is handed over
     any more. The current one is named again, too: after the step nothing else does.
     """
     if cursor.state in CLOSED:
-        return Refused(f"the series is {cursor.state}")
+        return SeriesRefuses(f"the series is {cursor.state}")
     if schedule_id in cursor.beside:
         return changed(cursor)
     left = tuple(one for one in cursor.beside if one not in over)
     if len(left) == MAX_BESIDE:
-        return Refused(f"{MAX_BESIDE} of its schedules are waiting beside the current one; try again later")
+        return SeriesRefuses(f"{MAX_BESIDE} of its schedules are waiting beside the current one; try again later")
     return changed(cursor, beside=(*left, schedule_id))
 
 
@@ -224,14 +224,14 @@ def gives_up(delete: CursorChange) -> bool:
 
 def decide_occurrence_patch(
     cursor: Cursor, old: str, new: str, row: LedgerRow | None, over: Collection[str] = ()
-) -> CursorChange | Refused:
+) -> CursorChange | SeriesRefuses:
     """What one transaction writes beside the replacement of an occurrence by its owner; `row` is that of the old one.
 
     The current one stays the current one under its new id, as long as it was not claimed. What is replaced after an end
     lives beside the current one.
     """
     if cursor.state in CLOSED:
-        return Refused(f"the series is {cursor.state}")
+        return SeriesRefuses(f"the series is {cursor.state}")
     if was_used(row):
         return decide_beside(cursor, new, over)
     if old == cursor.current:
@@ -240,7 +240,7 @@ def decide_occurrence_patch(
         return changed(cursor, backfill=evolve(cursor.backfill, current=new))
     if old in cursor.beside:
         return changed(cursor, beside=tuple(new if one == old else one for one in cursor.beside))
-    return Refused("it is no live schedule of its series")
+    return SeriesRefuses("it is no live schedule of its series")
 
 
 def was_used(row: LedgerRow | None) -> bool:

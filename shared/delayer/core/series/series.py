@@ -127,18 +127,6 @@ class CursorChange:
 
 
 @frozen
-class Refused:
-    """Nothing is changed. `reason` is for the client."""
-
-    reason: str
-
-
-@frozen
-class NotCurrent:
-    """No series has this schedule as its current occurrence: the ledger row alone decides."""
-
-
-@frozen
 class NoSeries:
     """This owner has no series with this id or name."""
 

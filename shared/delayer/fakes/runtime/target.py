@@ -2,7 +2,7 @@
 
 from attrs import Factory, define
 
-from delayer.core.firing.executing import Done, Result
+from delayer.core.actions.results import Done, Result
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.ports.clock import Clock

@@ -22,7 +22,7 @@ from delayer.core.schedule.malformed import Malformed
 from delayer.core.series.occurrence import Occurrence
 from delayer.ports.clock import Parallel
 from delayer.ports.journal import JournalEntry, PastOccurrence, PastOccurrences
-from delayer.ports.registry import Members
+from delayer.ports.lists import Members
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.registry import lists
 from delayer.store.items import Item, StoredItem, entry_key

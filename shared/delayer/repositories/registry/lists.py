@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.schedule_id import address_of
-from delayer.ports.registry import Member, Members
+from delayer.ports.lists import Member, Members
 from delayer.store.items import Item, StoredItem, entry_key
 from delayer.store.queries import Page, Query, Range
 

@@ -15,7 +15,8 @@ from delayer.core.schedule.instants import DAY, SECOND, Millis
 from delayer.core.schedule.margins import ROW_LIFETIME, UNDECIDED_KEPT
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of, id_in, in_lane, is_undecided
-from delayer.ports.registry import Members, NameRow, RequestRow, ScheduleTransaction
+from delayer.ports.lists import Members
+from delayer.ports.registry import NameRow, RequestRow, ScheduleTransaction
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.ledger.ledger import put_change
 from delayer.repositories.registry import lists, uses

@@ -6,8 +6,8 @@ from typing import Any, Final, Protocol
 from attrs import evolve, frozen
 
 from delayer.core.actions.message import Message
+from delayer.core.actions.results import Refused, Result, Retry
 from delayer.core.connections.credentials import Header, secrets_in
-from delayer.core.firing.executing import Refused, Result, Retry
 from delayer.ports.target import NotAttempted
 from delayer.targets.http_request import Request
 from delayer.use_cases.connections.credentials import Credentials

@@ -17,9 +17,9 @@ from delayer.core.schedule.schedule_id import FAR, address_of, is_undecided
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.jobs import AdvancesJobs, ReadsJobs, StartsJobs
 from delayer.ports.ledger import ReadsManyRows
+from delayer.ports.lists import ReadsMembers
 from delayer.ports.observer import Observer
 from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
-from delayer.ports.registry import ReadsMembers
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer, Cancel, Cancelled
 from delayer.use_cases.transactions import ROUNDS

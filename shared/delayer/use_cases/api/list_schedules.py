@@ -5,7 +5,8 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from delayer.core.api.request import FieldError, Invalid, Listing
+from delayer.core.api.problem import FieldError, Invalid
+from delayer.core.api.request import Listing
 from delayer.core.api.status import Status, status_of
 from delayer.core.history.events import Original
 from delayer.core.ledger.lifecycle import State
@@ -16,7 +17,7 @@ from delayer.core.schedule.schedule_id import is_undecided, key_of
 from delayer.ports.clock import Clock
 from delayer.ports.journal import ListsOwned
 from delayer.ports.ledger import ReadsManyRows
-from delayer.ports.registry import Members, ReadsMembers
+from delayer.ports.lists import Members, ReadsMembers
 from delayer.ports.schedule_table import ReadsManySchedules
 from delayer.use_cases.api.issue import IdCheck
 from delayer.use_cases.history.outlines import Outlines

@@ -12,6 +12,7 @@ from delayer.core.api.cancellation import (
     NameTaken,
     NotFound,
     OnItsWay,
+    SeriesRefuses,
     TooLate,
     decide_replace,
     is_foreign,
@@ -22,12 +23,10 @@ from delayer.core.api.request import Request
 from delayer.core.firing.misfire import asked_for_again
 from delayer.core.history.events import original_in
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
-from delayer.core.recovery.redriving import waits_after_a_redrive
+from delayer.core.ledger.row import LedgerChange, LedgerRow, signed, waits_after_a_redrive
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, is_occurrence, is_undecided, key_of, kind_of
-from delayer.core.series.series import Refused
 from delayer.core.timing.window import reopened
 from delayer.ports.clock import Clock
 from delayer.ports.journal import ReadsHistory
@@ -60,12 +59,12 @@ class Replaced:
 class ReplacesOccurrences(Protocol):
     """The use case Occurrences."""
 
-    def replace(self, old: Schedule, row: LedgerRow | None, transaction: ScheduleTransaction) -> bool | Refused:
+    def replace(self, old: Schedule, row: LedgerRow | None, transaction: ScheduleTransaction) -> bool | SeriesRefuses:
         """As there."""
         ...
 
 
-Answer = Refused | Replaced | TooLate | MayBeRunning | Expired | NotFound | OnItsWay | Masked | Answered
+Answer = SeriesRefuses | Replaced | TooLate | MayBeRunning | Expired | NotFound | OnItsWay | Masked | Answered
 NamedAnswer = Replaced | TooLate | MayBeRunning | NameTaken | Answered
 
 
@@ -197,7 +196,7 @@ class Replace:
             done = self.occurrences.replace(old, row, transaction)
         else:
             done = self.registry.replace(transaction)
-        if isinstance(done, Refused):
+        if isinstance(done, SeriesRefuses):
             return done
         return self._replaced(transaction) if done else None
 

@@ -11,11 +11,11 @@ from weakref import WeakValueDictionary
 
 from attrs import define, field, frozen
 
+from delayer.core.actions.results import Refused, Retry
 from delayer.core.connections.connection import Connection, ConnectionType
 from delayer.core.connections.credentials import Header, NotItsOwn, Values, header_of, values_in
 from delayer.core.connections.hosts import wrong_host
 from delayer.core.connections.tokens import Wanted
-from delayer.core.firing.executing import Refused, Retry
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.ports.clock import Clock
 from delayer.ports.connections import ReadsConnections

@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 from attrs import frozen
 
-from delayer.core.api.request import FieldError, Invalid
+from delayer.core.api.problem import FieldError, Invalid
 from delayer.core.connections.connection import Connection, named_in
 from delayer.core.connections.hosts import wrong_host
 from delayer.core.schedule.definition import Definition

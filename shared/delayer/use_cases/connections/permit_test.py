@@ -4,7 +4,7 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.api.request import FieldError, Invalid
+from delayer.core.api.problem import FieldError, Invalid
 from delayer.core.connections.connection import token_url_of
 from delayer.core.connections.hosts import wrong_host
 from delayer.core.flow.block import Kind

@@ -5,6 +5,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from delayer.core.actions.results import Refused, Retry
 from delayer.core.connections.credentials import Header, Values, bearer
 from delayer.core.connections.tokens import (
     Failed,
@@ -20,7 +21,6 @@ from delayer.core.connections.tokens import (
     with_token,
     without_token,
 )
-from delayer.core.firing.executing import Refused, Retry
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer

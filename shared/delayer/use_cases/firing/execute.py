@@ -9,7 +9,6 @@ from attrs import evolve, frozen
 
 from delayer.core.firing import executing, retrying
 from delayer.core.firing.message_group import message_group_of
-from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.flow.block import Block
 from delayer.core.flow.gate import SHORTEST_WAIT, Wait, crowd_wait, seat_wait
 from delayer.core.flow.party import Party
@@ -19,6 +18,7 @@ from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, Re
 from delayer.core.limits.turn import PREPARE, Come, turn_of
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
+from delayer.core.schedule.margins import MAX_HOLD
 from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, Slot, WarmUp, decode_for_executor, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.ports.clock import Clock, Parallel

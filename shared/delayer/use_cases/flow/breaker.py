@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from attrs import field, frozen
 
-from delayer.core.firing.executing import Done, Result, Retry
+from delayer.core.actions.results import Done, Result, Retry
 from delayer.core.flow.block import Block, Kind, crowded, opened, opened_again
 from delayer.core.flow.comeback import Seen, after_attempt, coming_back
 from delayer.core.flow.health import Health

@@ -6,16 +6,15 @@ from typing import Final, TypeVar
 from attrs import evolve, frozen
 
 from delayer.core.firing.misfire import last_instant
-from delayer.core.firing.relaying import MAX_HOLD, kept_back_from
 from delayer.core.firing.retrying import policy_of
-from delayer.core.flow.block import Block
+from delayer.core.flow.block import Block, kept_back_from
 from delayer.core.flow.comeback import patience
 from delayer.core.flow.gate import comeback_wait
 from delayer.core.limits.limit import limits_about, parties_of
 from delayer.core.limits.line import Want, line_of
 from delayer.core.limits.turn import PREPARE, Book, Come, Near, decide_turn, held, is_in_time, lead_of, turn_of
 from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS, STALE_AFTER
+from delayer.core.schedule.margins import MAX_DELAY_SECONDS, MAX_HOLD, STALE_AFTER
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, Slot
 from delayer.core.schedule.schedule import Schedule
 from delayer.ports.clock import Clock

@@ -7,7 +7,7 @@ from attrs import frozen
 from delayer.core.actions.action_type import ActionType
 from delayer.core.api.admission import Policies, admit
 from delayer.core.api.json_body import fields_of
-from delayer.core.api.request import Invalid, NotJson, TooLarge
+from delayer.core.api.problem import Problem
 from delayer.core.api.series.admission import admit_series
 from delayer.core.owners.document import WrongPolicy
 from delayer.core.recurrence.times import next_after
@@ -33,8 +33,5 @@ class AsPosted:
                 return series.definition, next_after(series.rule, now) or 0
             request = admit(text, now, self.actions, self.policies)
             return request.definition, request.point_in_time
-        except Invalid as error:
-            shown = "; ".join(f"{one.field or 'the body'}: {one.problem}" for one in error.errors[:3])
-            raise WrongPolicy(f"not a schedule that the API would take: {shown}") from error
-        except (NotJson, TooLarge) as error:
+        except Problem as error:
             raise WrongPolicy(f"not a schedule that the API would take: {error}") from error

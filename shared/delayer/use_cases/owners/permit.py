@@ -5,7 +5,7 @@ from collections.abc import Callable
 from attrs import frozen
 
 from delayer.core.actions.action_type import ActionType
-from delayer.core.firing.executing import Refused
+from delayer.core.actions.results import Refused
 from delayer.core.owners.deciding import Forbidden, asked_by, decide
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.ports.owner_policies import KnowsOwnerPolicies

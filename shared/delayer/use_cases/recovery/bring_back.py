@@ -12,9 +12,10 @@ from delayer.core.recovery.waiting import DISCARDED, WAITING, is_forgotten, reco
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.ports.clock import Clock, Parallel
+from delayer.ports.consumers import Died
 from delayer.ports.dead_letter_store import DeletesDeadLetters, ReadsDeadLetters, SetsAside
 from delayer.ports.observer import Observer
-from delayer.ports.stream_consumer import Died, StreamConsumer
+from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.unavailable import Unavailable
 
 EVERY: Final[Millis] = 5 * MINUTE  # to list the store costs more than all else that an idle tick does

@@ -5,7 +5,7 @@ from typing import Any, Final, Protocol
 
 from attrs import evolve, frozen
 
-from delayer.core.firing.enqueueing import delay_seconds, within_period
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.firing.misfire import asked_for_again
 from delayer.core.ledger.lifecycle import IllegalTransition, State
@@ -16,10 +16,10 @@ from delayer.core.recovery.redriving import ACCEPTED, Refusal, decide_discard, d
 from delayer.core.recovery.selecting import filed
 from delayer.core.recovery.waiting import PREFIXES as BROUGHT_BACK
 from delayer.core.schedule.instants import Millis, format_instant
+from delayer.core.schedule.margins import delay_seconds, within_period
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import is_occurrence
-from delayer.core.series.series import Refused
 from delayer.ports.clock import Clock
 from delayer.ports.dead_letter_store import DeletesDeadLetters, ReadsDeadLetters
 from delayer.ports.ledger import Conflict, ReadsAndWritesLedger
@@ -47,7 +47,7 @@ class StoreOfRedrive(ReadsDeadLetters, DeletesDeadLetters, Protocol):
 class ReopensOccurrences(Protocol):
     """The use case Occurrences."""
 
-    def reopen(self, schedule: Schedule, opened: LedgerChange) -> bool | Refused:
+    def reopen(self, schedule: Schedule, opened: LedgerChange) -> bool | SeriesRefuses:
         """As there."""
         ...
 
@@ -134,7 +134,7 @@ class Redrive:
             opened = self._move(schedule, row)
         except IllegalTransition as error:
             return report(schedule, f"not redriven: {error}", settled=False), None
-        if isinstance(opened, Refused):
+        if isinstance(opened, SeriesRefuses):
             return report(schedule, f"not redriven: {opened.reason}; discard it", settled=False), None
         self.observer.note("redriven", schedule.id, by=self.by)
         return report(schedule, REDRIVEN, settled=True), opened
@@ -149,17 +149,17 @@ class Redrive:
         self.observer.note("discarded", schedule.id, by=self.by)
         return report(schedule, State.DROPPED, settled=True)
 
-    def _move(self, schedule: Schedule, row: LedgerRow | None) -> LedgerRow | Refused | None:
+    def _move(self, schedule: Schedule, row: LedgerRow | None) -> LedgerRow | SeriesRefuses | None:
         """To the table if it is due later than the delayer period, else to the delayer queue. The row of the former."""
         now = self.clock.now()
         if not within_period(schedule.address.bucket.minute, now, self.period):
             opened = self._open(schedule, row, "")
-            if isinstance(opened, Refused):
+            if isinstance(opened, SeriesRefuses):
                 return opened
             self.schedules.put(schedule)  # as it was: nothing of a definition ever changes, nor when it was accepted
             return opened
         nonce = self.new_nonce()
-        if isinstance(refused := self._open(schedule, row, nonce), Refused):
+        if isinstance(refused := self._open(schedule, row, nonce), SeriesRefuses):
             return refused
         definition = asked_for_again(schedule.definition, schedule.point_in_time, now)
         body = encode(DelayerMessage(schedule=evolve(schedule, definition=definition), nonce=nonce))
@@ -170,13 +170,13 @@ class Redrive:
             raise Unavailable("the delayer queue did not accept it; it is still stored: redrive it again")
         return None
 
-    def _open(self, schedule: Schedule, row: LedgerRow | None, nonce: str) -> LedgerRow | Refused:
+    def _open(self, schedule: Schedule, row: LedgerRow | None, nonce: str) -> LedgerRow | SeriesRefuses:
         opened = evolve(redriven(schedule.id, schedule.owner, row, nonce, self.clock.now()), by=self.by)
         if not is_occurrence(schedule.id):
             self._write(LedgerChange(row=opened, over=row))
             return opened
         written = self.occurrences.reopen(schedule, signed(LedgerChange(row=opened, over=row), self.by))
-        if isinstance(written, Refused):
+        if isinstance(written, SeriesRefuses):
             return written
         if not written:
             raise Impossible(f"{schedule.id} or its series was changed in the meantime: try again")

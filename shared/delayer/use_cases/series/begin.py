@@ -5,8 +5,8 @@ from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
+from delayer.core.api.problem import FieldError, Invalid
 from delayer.core.api.quota import too_many_series
-from delayer.core.api.request import FieldError, Invalid
 from delayer.core.api.series.request import SeriesRequest
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import NO_TRAITS

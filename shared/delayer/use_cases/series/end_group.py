@@ -4,8 +4,9 @@ from typing import Final
 
 from attrs import frozen
 
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.jobs.job import JobRow, Outcome
-from delayer.core.series.series import Cursor, NoSeries, Refused, SeriesState
+from delayer.core.series.series import Cursor, NoSeries, SeriesState
 from delayer.ports.clock import Parallel
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.series import ListsSeries, SeriesEntry
@@ -42,7 +43,7 @@ class EndSeriesOfGroup:
         """An exception in a thread would lose the page while the others are still at work; so it is returned."""
         try:
             answer = self.halt.delete(job.owner, series, job.by, detail(job))
-            if before is None or isinstance(answer, Refused | NoSeries):
+            if before is None or isinstance(answer, SeriesRefuses | NoSeries):
                 return Outcome.ENDED
             if isinstance(answer, MayStillRun) or answer.claimed:
                 return Outcome.HANDED_OVER

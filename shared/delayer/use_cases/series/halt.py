@@ -9,11 +9,11 @@ from typing import Final, Protocol
 
 from attrs import frozen
 
-from delayer.core.api.cancellation import MayBeRunning, NotFound, TooLate
+from delayer.core.api.cancellation import MayBeRunning, NotFound, SeriesRefuses, TooLate
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.command import Already, decide_delete, decide_pause
-from delayer.core.series.series import Cursor, CursorChange, NoSeries, Refused
+from delayer.core.series.series import Cursor, CursorChange, NoSeries
 from delayer.ports.observer import Observer
 from delayer.ports.series import NotesSeries, ReadsSeries, ReadsSeriesNames
 from delayer.ports.unavailable import Unavailable
@@ -24,7 +24,7 @@ from delayer.use_cases.series.retention import Retention
 ROUNDS: Final = 10
 DETAIL: Final = "its series was paused or cancelled"
 
-Decide = Callable[[Cursor], CursorChange | Already | Refused]
+Decide = Callable[[Cursor], CursorChange | Already | SeriesRefuses]
 
 
 class SeriesOfHalt(ReadsSeries, ReadsSeriesNames, NotesSeries, Protocol):
@@ -61,7 +61,7 @@ class MayStillRun:
     wait: Millis  # from now on; then no such attempt is under way
 
 
-HaltAnswer = Halted | MayStillRun | Refused | NoSeries
+HaltAnswer = Halted | MayStillRun | SeriesRefuses | NoSeries
 
 
 @frozen(kw_only=True)
@@ -92,7 +92,7 @@ class Halt:
             if current is None:
                 return NoSeries()
             decision = decide(current)
-            if isinstance(decision, Refused):
+            if isinstance(decision, SeriesRefuses):
                 return decision
             cursor = decision.cursor if isinstance(decision, Already) else self._written(decision)
             if cursor:

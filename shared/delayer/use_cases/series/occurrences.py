@@ -9,6 +9,7 @@ from typing import Final, Protocol, TypeVar
 
 from attrs import evolve, frozen
 
+from delayer.core.api.cancellation import NotCurrent, SeriesRefuses
 from delayer.core.ledger.row import Already, LedgerChange, LedgerRow
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
@@ -21,7 +22,7 @@ from delayer.core.series.command import (
     is_settled,
 )
 from delayer.core.series.occurrence import occurrence_of
-from delayer.core.series.series import MAX_BESIDE, Cursor, CursorChange, NotCurrent, Refused
+from delayer.core.series.series import MAX_BESIDE, Cursor, CursorChange
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.registry import ScheduleTransaction
@@ -30,7 +31,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.series.retention import Retention
 
 ROUNDS: Final = 10
-GONE: Final = Refused("its series is gone")
+GONE: Final = SeriesRefuses("its series is gone")
 
 Outcome = TypeVar("Outcome")  # a LedgerChange that was written, or whatever else was decided
 
@@ -69,7 +70,7 @@ class Occurrences:
                 return outcome
         raise _busy()
 
-    def replace(self, old: Schedule, row: LedgerRow | None, asked: ScheduleTransaction) -> bool | Refused:
+    def replace(self, old: Schedule, row: LedgerRow | None, asked: ScheduleTransaction) -> bool | SeriesRefuses:
         """What is `asked` for: another in the place of `old`, whose row is `row`, and perhaps an idempotency key.
 
         False: something has changed meanwhile; decide again. Raises Unavailable.
@@ -78,7 +79,7 @@ class Occurrences:
         if cursor is None:
             return GONE
         change = decide_occurrence_patch(cursor, old.id, asked.put.id, row, self._settled(cursor))
-        if isinstance(change, Refused):
+        if isinstance(change, SeriesRefuses):
             return change
         return self.series.write(
             evolve(
@@ -91,16 +92,16 @@ class Occurrences:
             )
         )
 
-    def reopen(self, schedule: Schedule, opened: LedgerChange) -> bool | Refused:
+    def reopen(self, schedule: Schedule, opened: LedgerChange) -> bool | SeriesRefuses:
         """Writes the row of a redrive, and names the occurrence again. False: something has changed; decide again.
 
-        Refused if its series is paused or cancelled: nothing of it is handed over any more. Raises Unavailable.
+        SeriesRefuses if its series is paused or cancelled: nothing of it is handed over any more. Raises Unavailable.
         """
         cursor = self._cursor_of(schedule)
         if cursor is None:
             return GONE
         change = decide_beside(cursor, schedule.id, self._settled(cursor))
-        if isinstance(change, Refused):
+        if isinstance(change, SeriesRefuses):
             return change
         return self._write(change, ends=(opened,))
 

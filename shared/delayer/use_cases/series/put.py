@@ -5,9 +5,10 @@ from typing import Protocol
 
 from attrs import evolve, frozen
 
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.series.request import SeriesRequest
 from delayer.core.series.retention import OVER
-from delayer.core.series.series import NoSeries, Refused, SeriesDefinition
+from delayer.core.series.series import NoSeries, SeriesDefinition
 from delayer.ports.series import CreatesSeries, ReadsSeries, ReadsSeriesNames
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.once import NO_KEY, Answered, Known, Once
@@ -97,4 +98,4 @@ class PutSeries:
     def _changed(self, request: SeriesRequest, owner: str, series: str, by: str, known: Known) -> PutAnswer | None:
         """None: it is over by now."""
         answer = self.change(owner, series, request.in_place_of, by, known)
-        return None if isinstance(answer, Refused | NoSeries) else answer
+        return None if isinstance(answer, SeriesRefuses | NoSeries) else answer

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.series.backfill import Fill, Filled, Range, begun, filled
 from delayer.core.series.command import Already, Await, CancelFirst, Replace, patched
-from delayer.core.series.series import Cursor, CursorChange, NewTimes, Refused, SeriesState
+from delayer.core.series.series import Cursor, CursorChange, NewTimes, SeriesState
 from delayer.core.series.stepping import Over, Step
 from tests.model.series.rules import Rules
 from tests.model.series.state import NAME_OF, PAST, Occurrence, Run, World
@@ -156,7 +157,7 @@ def _patch(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     is_replaced = isinstance(decision, Replace)
     step = decision.step if is_replaced else decision
     schedule_id = world.next_id if isinstance(step, Step) else ""
-    if isinstance(step, Refused):
+    if isinstance(step, SeriesRefuses):
         yield "PATCH: is refused", world.end(run)
         return
     change = patched(run.cursor, decision, definition, world.now, schedule_id, claimed_as)

@@ -12,7 +12,7 @@ from attrs import define, field
 
 from delayer.aws.deployment.custom_resource import LONGEST_PAUSE, REPEATED_FOR, settle
 from delayer.core.actions.command import Command, Impossible
-from delayer.fakes import MemoryObserver
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.ports.unavailable import Unavailable
 
 STACK = "arn:aws:cloudformation:eu-west-1:123456789012:stack/reports/1a2b"

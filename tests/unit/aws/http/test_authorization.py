@@ -9,7 +9,7 @@ from delayer.aws.http.authorization import Authorization, MissingScope, authoriz
 from delayer.aws.http.problems import responds_with_problems
 from delayer.aws.http.requests import Unknown, owner_of
 from delayer.core.api.routes import access_of
-from delayer.fakes import MemoryObserver
+from delayer.fakes.runtime.observer import MemoryObserver
 
 ISSUER = "https://issuer.example/"
 JWT = "JWT org d/read d/write"

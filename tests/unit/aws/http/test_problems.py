@@ -7,14 +7,14 @@ import pytest
 from attrs import evolve, fields
 from jsonschema import Draft202012Validator
 
-from delayer.aws.http import problems
+from delayer.aws.http import problems, schedules
 from delayer.aws.http.problems import responds_with_problems
 from delayer.aws.http.requests import Unknown
-from delayer.aws.http.responses import created, shown_row
-from delayer.core.api.request import FieldError, Invalid, NotJson, TooLarge
+from delayer.aws.http.schedules import created, shown_row
+from delayer.core.api.problem import FieldError, Invalid, NotJson, TooLarge
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
-from delayer.fakes import MemoryObserver
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.ports.unavailable import Unavailable
 from tests.openapi import openapi
 from tests.samples import NOW, a_claim, an_id
@@ -73,16 +73,16 @@ def test_a_good_answer_passes() -> None:
         (Unknown("no caller in the request"), 403),
         (TooLarge("The body has 300,000 bytes; at most 262,144 are allowed."), 413),
         (Invalid([FieldError(field="action.url", problem="missing", allowed="required")]), 422),
-        (problems.not_found(), 404),
-        (problems.expired(), 410),
-        (problems.too_late(a_claim()), 409),
-        (problems.too_late(a_claim(state=State.REPLACED, replaced_by=an_id())), 409),
-        (problems.may_be_running(a_claim(state=State.FAILED), 1), 409),
-        (problems.too_early(), 409),
-        (problems.on_its_way(soon=True), 409),
-        (problems.masked(), 409),
-        (problems.name_taken(an_id()), 409),
-        (problems.name_exists(an_id()), 412),
+        (schedules.not_found(), 404),
+        (schedules.expired(), 410),
+        (schedules.too_late(a_claim()), 409),
+        (schedules.too_late(a_claim(state=State.REPLACED, replaced_by=an_id())), 409),
+        (schedules.may_be_running(a_claim(state=State.FAILED), 1), 409),
+        (schedules.too_early(), 409),
+        (schedules.on_its_way(soon=True), 409),
+        (schedules.masked(), 409),
+        (schedules.name_taken(an_id()), 409),
+        (schedules.name_exists(an_id()), 412),
         (problems.key_reused(), 422),
     ],
     ids=str,
@@ -95,7 +95,7 @@ def test_what_is_wrong_is_answered_and_counted(error: Any, status: int) -> None:
 
 
 def test_a_claim_is_answered_with_its_time() -> None:
-    body = check(problems.too_late(a_claim()), 409)
+    body = check(schedules.too_late(a_claim()), 409)
     assert body["type"] == "urn:delayer:problem:handed-over"
     assert (body["state"], body["claimedAt"]) == ("claimed", "2026-11-21T09:00:00.000Z")
 
@@ -106,14 +106,14 @@ def test_all_that_may_be_said_of_a_schedule_has_its_place() -> None:
     has = {one.name: getattr(ended, one.name) for one in fields(LedgerRow)}
     filled: dict[str, Any] = {name: {"": "x", 0: 7}[value] for name, value in has.items() if value in ("", 0)}
     row = evolve(ended, **filled)
-    said = check(problems.too_late(row), 409)
+    said = check(schedules.too_late(row), 409)
     assert said["probes"] == 7
     SCHEDULE.validate({"scheduleId": an_id(), **shown_row(row)})
 
 
 def test_who_is_to_ask_again_learns_when() -> None:
     """In whole seconds, rounded up."""
-    answer = problems.may_be_running(a_claim(state=State.FAILED), 2_001)
+    answer = schedules.may_be_running(a_claim(state=State.FAILED), 2_001)
     assert answer["headers"]["Retry-After"] == "3"
     body = check(answer, 409)
     assert (body["type"], body["state"]) == ("urn:delayer:problem:may-be-running", "failed")

@@ -21,7 +21,7 @@ from delayer.aws.http.requests import (
     parameter,
     query,
 )
-from delayer.core.api.request import Invalid
+from delayer.core.api.problem import Invalid
 from delayer.core.schedule.schedule import SYSTEM_OWNER
 from tests.samples import OWNER
 

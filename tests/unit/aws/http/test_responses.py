@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 from jsonschema import Draft202012Validator
 
-from delayer.aws.http import responses
+from delayer.aws.http import responses, schedules
 from delayer.core.api.status import Status
 from delayer.core.history.events import Original
 from delayer.core.ledger.lifecycle import State
@@ -29,7 +29,7 @@ def check(answer: dict[str, Any], status: int) -> dict[str, Any]:
 
 
 def test_created() -> None:
-    answer = responses.created(an_id(NOW + 250), NOW + 250)
+    answer = schedules.created(an_id(NOW + 250), NOW + 250)
     body = check(answer, 201)
     assert answer["headers"]["Location"] == f"/schedules/{an_id(NOW + 250)}"
     assert body == {"scheduleId": an_id(NOW + 250), "pointInTime": "2026-11-21T09:00:00.250Z", "state": "scheduled"}
@@ -39,17 +39,17 @@ def test_the_relaxed_lane_is_shown_wherever_a_schedule_is() -> None:
     schedule = a_relaxed_schedule()
     found = Status(schedule_id=schedule.id, state=State.ENQUEUED)
     shown = [
-        check(responses.created(schedule.id, NOW), 201),
-        check(responses.replaced(schedule.id, schedule.point_in_time, an_id()), 200),
-        check(responses.response(200, responses.shown(found)), 200),
-        check(responses.ended(a_claim(schedule_id=schedule.id, state=State.CANCELLED)), 200),
+        check(schedules.created(schedule.id, NOW), 201),
+        check(schedules.replaced(schedule.id, schedule.point_in_time, an_id()), 200),
+        check(responses.response(200, schedules.shown(found)), 200),
+        check(schedules.ended(a_claim(schedule_id=schedule.id, state=State.CANCELLED)), 200),
     ]
     assert [body["precision"] for body in shown] == ["relaxed"] * 4
 
 
 def test_replaced() -> None:
     """The id that is live now, and the one whose place it took."""
-    body = check(responses.replaced(an_id(), NOW, an_id(NOW + 1)), 200)
+    body = check(schedules.replaced(an_id(), NOW, an_id(NOW + 1)), 200)
     assert (body["scheduleId"], body["replaces"]) == (an_id(), an_id(NOW + 1))
 
 
@@ -58,7 +58,7 @@ def test_a_definition_is_shown_as_it_was_sent(payload: str) -> None:
     """The payload byte for byte."""
     schedule = a_schedule(payload=payload, group="g", on_late='{"after":"PT1H","do":"drop"}', tags='{"team":"a"}')
     found = Status(schedule_id=schedule.id, state=State.SCHEDULED, original=Original(schedule=schedule))
-    answer = responses.response(200, responses.shown(found))
+    answer = responses.response(200, schedules.shown(found))
     body = check(answer, 200)
     assert (body["group"], body["onLate"], body["tags"]) == ("g", {"after": "PT1H", "do": "drop"}, {"team": "a"})
     assert (f'"payload":{payload}' in answer["body"]) if payload else ("payload" not in body)
@@ -87,14 +87,14 @@ CLAIM = a_claim(name="n")
 )
 def test_what_the_ledger_knows_is_shown(row: LedgerRow, expected: dict[str, object]) -> None:
     status = Status(schedule_id=row.schedule_id, state=row.state, row=row)
-    body = check(responses.response(200, responses.shown(status)), 200)
+    body = check(responses.response(200, schedules.shown(status)), 200)
     assert {name: body.get(name) for name in expected} == expected
 
 
 def test_a_named_schedule_that_waits_shows_its_name_and_no_claim() -> None:
     row = named(an_id(), OWNER, "n", NOW)
     found = Status(schedule_id=an_id(), state=State.ENQUEUED, row=row, overdue=True)
-    body = check(responses.response(200, responses.shown(found)), 200)
+    body = check(responses.response(200, schedules.shown(found)), 200)
     assert body == {
         "scheduleId": an_id(),
         "pointInTime": "2026-11-21T09:00:00.000Z",
@@ -105,5 +105,5 @@ def test_a_named_schedule_that_waits_shows_its_name_and_no_claim() -> None:
 
 
 def test_cancelled_and_stopping() -> None:
-    assert check(responses.ended(a_claim(state=State.CANCELLED)), 200)["state"] == "cancelled"
-    assert check(responses.stopping(stopped(CLAIM, NOW)), 202)["stoppedAt"]
+    assert check(schedules.ended(a_claim(state=State.CANCELLED)), 200)["state"] == "cancelled"
+    assert check(schedules.stopping(stopped(CLAIM, NOW)), 202)["stoppedAt"]

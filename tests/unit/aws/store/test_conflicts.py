@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from delayer.aws.store.conflicts import PAUSES, is_conflict, once_free
 from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.core.ledger.row import LedgerChange
-from delayer.fakes import InOrder
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.ledger import WriteResult, Written
 from delayer.ports.registry import ScheduleTransaction
 from delayer.ports.unavailable import Unavailable

@@ -7,7 +7,7 @@ import pytest
 
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.invocation import MOST_SECONDS, answered, as_action, as_result, described
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.ledger.detail import MAX_DETAIL
 
 

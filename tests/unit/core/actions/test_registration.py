@@ -24,7 +24,7 @@ from delayer.core.actions.registration import (
     most_bytes,
     name_of,
 )
-from delayer.fakes import MemoryObserver
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.repositories.control.actions import StoredActions
 from delayer.use_cases.actions.register import Register
 from tests.tables import on_sqlite

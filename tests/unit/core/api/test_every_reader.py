@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from delayer.aws.http import responses
+from delayer.aws.http import responses, schedules
 from delayer.core.actions.built_in import built_in
 from delayer.core.api import admission
 from delayer.core.api.admission import admit
-from delayer.core.api.request import Invalid
+from delayer.core.api.problem import Invalid
 from delayer.core.api.series.admission import admit_series
 from delayer.core.api.status import Status
 from delayer.core.history import cloud_events, received
@@ -95,7 +95,7 @@ def read_by_all(definition: Definition) -> dict[str, Any]:
     assert event
     received.decode(cloud_events.encode(event))
     shown = Status(schedule_id=message.schedule.id, state=State.SCHEDULED, original=event.original)
-    found: dict[str, Any] = strictly(responses.response(200, responses.shown(shown))["body"])
+    found: dict[str, Any] = strictly(responses.response(200, schedules.shown(shown))["body"])
     return found
 
 

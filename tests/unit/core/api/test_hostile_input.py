@@ -13,7 +13,8 @@ from delayer.core.api.admission import MAX_BODY_BYTES, admit, admit_batch, admit
 from delayer.core.api.field_errors import MAX_ERRORS
 from delayer.core.api.json_body import MAX_DEPTH
 from delayer.core.api.listing import admit_group, admit_listing
-from delayer.core.api.request import Invalid, NotJson, Request, TooLarge
+from delayer.core.api.problem import Invalid, NotJson, TooLarge
+from delayer.core.api.request import Request
 from delayer.core.schedule.definition import check_json
 from delayer.core.schedule.definition import given as given_of
 from tests.samples import NOW, an_id

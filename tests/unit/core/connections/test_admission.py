@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.core.api.request import FieldError, Invalid, NotJson, TooLarge
+from delayer.core.api.problem import FieldError, Invalid, NotJson, TooLarge
 from delayer.core.connections.admission import (
     admit_connection,
     admit_connection_listing,

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit
-from delayer.core.api.request import Invalid
+from delayer.core.api.problem import Invalid
 from delayer.core.firing.canary import NEAR_AHEAD, Path, next_canary
-from delayer.core.firing.enqueueing import within_period
 from delayer.core.firing.misfire import Drop, decide_misfire
 from delayer.core.schedule.instants import MINUTE, SECOND, YEAR, minute_of
+from delayer.core.schedule.margins import within_period
 from tests.samples import NOW
 
 NOWS = st.integers(NOW, NOW + 10 * YEAR)

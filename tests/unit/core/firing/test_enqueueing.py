@@ -17,15 +17,19 @@ from delayer.core.firing.enqueueing import (
     SetAside,
     decide,
     decide_far_removal,
-    delay_seconds,
-    edge_of,
     side_by_side,
-    within_period,
 )
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, YEAR, minute_of, start_of
 from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS, NEARLY_DUE, STALE_AFTER
+from delayer.core.schedule.margins import (
+    MAX_DELAY_SECONDS,
+    NEARLY_DUE,
+    STALE_AFTER,
+    delay_seconds,
+    edge_of,
+    within_period,
+)
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, known
 from tests.samples import NOW, PERIOD, a_claim, a_schedule
 

@@ -7,6 +7,7 @@ from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from delayer.core.actions.results import Refused, Retry
 from delayer.core.firing.executing import (
     Attempt,
     GiveUp,
@@ -14,8 +15,6 @@ from delayer.core.firing.executing import (
     Hop,
     Made,
     Orphan,
-    Refused,
-    Retry,
     SendNext,
     Stop,
     Take,
@@ -31,13 +30,12 @@ from delayer.core.firing.executing import (
     lateness,
     seconds_until,
 )
-from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.firing.retrying import MAX_AGE_SECONDS, MAX_ATTEMPTS, RetryPolicy, retry_seconds
 from delayer.core.ledger.lifecycle import ENDS, State
 from delayer.core.ledger.outcome import contested, hopped, retried, taken
 from delayer.core.ledger.row import Arrival, LedgerRow, Refuse
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, YEAR, Millis
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS, STALE_AFTER
+from delayer.core.schedule.margins import MAX_DELAY_SECONDS, MAX_HOLD, STALE_AFTER
 from delayer.core.schedule.messages import Slot
 from tests.samples import NOW, a_claim, an_executor_message
 

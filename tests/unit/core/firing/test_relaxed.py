@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from delayer.core.firing.enqueueing import AskLedger, Ignore, MoveToDeadLetters, SetAside
 from delayer.core.firing.relaxed import BY_OTHERS, EARLY, STALE, Decision, DropLate, Fire, decide, decide_other_removal
-from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
-from delayer.core.schedule.margins import STALE_AFTER, TTL_MARGIN
+from delayer.core.schedule.margins import MAX_HOLD, STALE_AFTER, TTL_MARGIN
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind as IdKind
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, known

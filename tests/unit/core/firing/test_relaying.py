@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.firing import relaying
-from delayer.core.firing.executing import Done, Made, Refused, Result, Retry, carried
+from delayer.core.firing.executing import Made, carried
 from delayer.core.firing.relaying import (
     ADDED,
     LAST_CALL,
-    MAX_HOLD,
     SURELY_FITS,
     Group,
     Hold,
@@ -28,7 +28,7 @@ from delayer.core.ledger.lifecycle import ENDS
 from delayer.core.ledger.row import Refuse
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, YEAR, Millis
 from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS, ROW_LIFETIME, STALE_AFTER
+from delayer.core.schedule.margins import MAX_DELAY_SECONDS, MAX_HOLD, ROW_LIFETIME, STALE_AFTER
 from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, encode
 from tests.samples import LEASE, NOW, a_claim, a_delayer_message, an_executor_message
 

@@ -7,7 +7,6 @@ from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from delayer.core.firing.enqueueing import edge_of, within_period
 from delayer.core.firing.sweeping import (
     CLOSABLE_AFTER,
     GAP,
@@ -23,6 +22,7 @@ from delayer.core.firing.sweeping import (
 )
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, Minute, minute_of, start_of
+from delayer.core.schedule.margins import edge_of, within_period
 from tests.samples import NOW, PERIOD
 
 periods = st.integers(60 * SECOND, 840 * SECOND)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.firing.executing import Done, Refused, Retry
+from delayer.core.actions.results import Done, Refused, Retry
 from delayer.core.ledger.detail import MAX_DETAIL, detail_of
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, retried

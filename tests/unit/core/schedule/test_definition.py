@@ -198,7 +198,7 @@ SCRIPT = """
 import json
 
 from delayer.repositories.schedules.schedule_table import from_item, to_item
-from delayer.aws.http import responses
+from delayer.aws.http import responses, schedules as answers
 from delayer.core.api.request import Invalid
 from delayer.core.firing.executing import Refused
 from delayer.core.schedule.instants import MINUTE
@@ -216,7 +216,7 @@ def post(seconds):
 
 def shown(schedule_id):
     status = use_cases.lookup(world.ports("lookup")).by_id(schedule_id, "owner")
-    return json.loads(responses.response(200, responses.shown(status))["body"])
+    return json.loads(responses.response(200, answers.shown(status))["body"])
 
 
 def note(definition):

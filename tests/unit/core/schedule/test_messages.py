@@ -8,7 +8,8 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.firing.executing import Made, Retry, carried
+from delayer.core.actions.results import Retry
+from delayer.core.firing.executing import Made, carried
 from delayer.core.schedule.definition import given as given_texts
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import (

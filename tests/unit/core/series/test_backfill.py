@@ -7,6 +7,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import HOUR, Millis
 from delayer.core.series.backfill import (
@@ -23,7 +24,7 @@ from delayer.core.series.backfill import (
     filled,
 )
 from delayer.core.series.command import CancelFirst, decide_occurrence_delete, decide_occurrence_patch
-from delayer.core.series.series import Backfill, Cursor, CursorChange, Overlap, Refused, SeriesState
+from delayer.core.series.series import Backfill, Cursor, CursorChange, Overlap, SeriesState
 from delayer.core.series.stepping import Ignore, Over, ReadAgain, Step
 from tests.samples import NOW, a_claim, an_id
 from tests.unit.core.series.samples import CURRENT, Broken, Every, Times, a_cursor, a_series, happened
@@ -55,11 +56,11 @@ def test_what_is_not_paused_takes_one(state: SeriesState) -> None:
 
 @pytest.mark.parametrize("state", [SeriesState.PAUSED, SeriesState.CANCELLED, SeriesState.FAILED])
 def test_what_is_closed_takes_none(state: SeriesState) -> None:
-    assert decide_backfill(a_cursor(state=state), a_series(), HOURLY, ASKED) == Refused(f"the series is {state}")
+    assert decide_backfill(a_cursor(state=state), a_series(), HOURLY, ASKED) == SeriesRefuses(f"the series is {state}")
 
 
 def test_one_at_a_time_by_the_definition_that_the_cursor_knows() -> None:
-    assert isinstance(decide_backfill(a_filling(), a_series(), HOURLY, ASKED), Refused)
+    assert isinstance(decide_backfill(a_filling(), a_series(), HOURLY, ASKED), SeriesRefuses)
     assert decide_backfill(a_cursor(), a_series(revision=2), HOURLY, ASKED) == ReadAgain()
 
 
@@ -103,7 +104,7 @@ def test_a_step_by_another_definition_reads_again() -> None:
 @given(st.integers(0, 30), st.integers(1, 30))
 def test_each_time_of_the_range_is_put_once_and_then_it_is_over(before: int, length: int) -> None:
     asked = Range(since=NOW - (before + length) * HOUR, until=NOW - before * HOUR)
-    fill: Fill | Filled | Ignore | ReadAgain | Refused = decide_backfill(a_cursor(), a_series(), HOURLY, asked)
+    fill: Fill | Filled | Ignore | ReadAgain | SeriesRefuses = decide_backfill(a_cursor(), a_series(), HOURLY, asked)
     assert isinstance(fill, Fill)
     cursor, put = begun(a_cursor(), fill, OF_IT, asked).cursor, list[Millis]()
     while isinstance(fill, Fill):

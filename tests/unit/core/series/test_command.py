@@ -3,6 +3,7 @@
 import pytest
 from attrs import evolve
 
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, SECOND, Millis
 from delayer.core.series.command import (
@@ -20,16 +21,7 @@ from delayer.core.series.command import (
     patched,
     resumed,
 )
-from delayer.core.series.series import (
-    MAX_BESIDE,
-    Backfill,
-    Cursor,
-    CursorChange,
-    NewTimes,
-    Overlap,
-    Refused,
-    SeriesState,
-)
+from delayer.core.series.series import MAX_BESIDE, Backfill, Cursor, CursorChange, NewTimes, Overlap, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step, decide_step, offset_of
 from tests.samples import NOW, a_claim, a_definition, an_id
 from tests.unit.core.series.samples import CURRENT, Every, Times, a_cursor, a_series, happened
@@ -58,7 +50,7 @@ def test_a_pause_may_be_repeated_and_names_the_same() -> None:
 
 @pytest.mark.parametrize("state", [SeriesState.ENDED, SeriesState.FAILED, SeriesState.CANCELLED])
 def test_what_is_over_is_not_paused(state: SeriesState) -> None:
-    assert isinstance(decide_pause(a_cursor(state=state)), Refused)
+    assert isinstance(decide_pause(a_cursor(state=state)), SeriesRefuses)
 
 
 @pytest.mark.parametrize("state", [state for state in SeriesState if state is not SeriesState.CANCELLED])
@@ -112,7 +104,7 @@ class TestResume:
         assert (cursor.state, cursor.current) == (SeriesState.ACTIVE, CURRENT)
 
     def test_only_a_paused_one_with_its_own_definition_is_resumed(self) -> None:
-        assert isinstance(decide_resume(a_cursor(), a_series(), HOURLY, None, NOW), Refused)
+        assert isinstance(decide_resume(a_cursor(), a_series(), HOURLY, None, NOW), SeriesRefuses)
         assert decide_resume(self.PAUSED, a_series(revision=2), HOURLY, CANCELLED, NOW) == ReadAgain()
 
     def test_it_may_have_ended_meanwhile(self) -> None:
@@ -202,7 +194,7 @@ class TestPatch:
         assert self.patch(a_cursor(definition_revision=2)) == ReadAgain()
 
     def test_a_cancelled_one_does_not(self) -> None:
-        assert isinstance(self.patch(a_cursor(state=SeriesState.CANCELLED)), Refused)
+        assert isinstance(self.patch(a_cursor(state=SeriesState.CANCELLED)), SeriesRefuses)
 
 
 class TestBeside:
@@ -217,12 +209,12 @@ class TestBeside:
 
     @pytest.mark.parametrize("state", [SeriesState.PAUSED, SeriesState.CANCELLED])
     def test_nothing_is_added_to_what_is_closed(self, state: SeriesState) -> None:
-        assert isinstance(decide_beside(a_cursor(state=state), NEW), Refused)
+        assert isinstance(decide_beside(a_cursor(state=state), NEW), SeriesRefuses)
 
     def test_they_are_few_and_those_that_are_over_make_room(self) -> None:
         several = tuple(an_id(shard=10 + shard) for shard in range(MAX_BESIDE))
         cursor = a_cursor(beside=several)
-        assert isinstance(decide_beside(cursor, NEW), Refused)
+        assert isinstance(decide_beside(cursor, NEW), SeriesRefuses)
         assert of(decide_beside(cursor, NEW, several[:1])).beside == (*several[1:], NEW)
 
 
@@ -236,5 +228,5 @@ def test_the_patch_of_an_occurrence_changes_what_names_it() -> None:
     assert of(decide_occurrence_patch(a_cursor(beside=(OTHER,)), OTHER, NEW, None)).beside == (NEW,)
     failed = of(decide_occurrence_patch(a_cursor(), CURRENT, NEW, a_claim(state=State.FAILED)))
     assert (failed.current, failed.beside) == (CURRENT, (NEW,))
-    assert isinstance(decide_occurrence_patch(a_cursor(), OTHER, NEW, None), Refused)
-    assert isinstance(decide_occurrence_patch(a_cursor(state=SeriesState.PAUSED), CURRENT, NEW, None), Refused)
+    assert isinstance(decide_occurrence_patch(a_cursor(), OTHER, NEW, None), SeriesRefuses)
+    assert isinstance(decide_occurrence_patch(a_cursor(state=SeriesState.PAUSED), CURRENT, NEW, None), SeriesRefuses)

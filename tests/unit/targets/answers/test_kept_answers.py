@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.masking.answers import LARGEST, MOST_BODY
 from delayer.core.masking.answers import kept as as_kept
 from delayer.targets.http_request import HttpTarget, Request

@@ -8,7 +8,7 @@ import boto3
 import pytest
 
 from delayer.aws.runtime.target_clients import target_client
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.targets import known
 from tests.samples import NOW, OWNER, an_id
 from tests.unit.empty_account import empty_account

@@ -11,20 +11,17 @@ from urllib.parse import parse_qs, quote
 import pytest
 from attrs import define, evolve
 
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.connections.connection import Connection, replaced
 from delayer.core.connections.connection import ConnectionType as Kind
 from delayer.core.connections.credentials import Header, Values, basic, bearer, secret_text
 from delayer.core.connections.tokens import TokenRow
-from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.instants import MINUTE
-from delayer.fakes import (
-    ManualClock,
-    MemoryObserver,
-    MemorySeal,
-    MemorySecrets,
-)
+from delayer.fakes.connections.secrets import MemorySeal, MemorySecrets
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.faults import FaultPlan, faulty
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.ports.target import NotAttempted
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.connections.connections import StoredConnections

@@ -10,10 +10,10 @@ import pytest
 from attrs import frozen
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from delayer.core.firing.executing import Done
+from delayer.core.actions.results import Done
 from delayer.core.schedule.instants import DAY, SECOND
 from delayer.core.signing.rotation import NEXT_AFTER, OVERLAP
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.wiring import use_cases
 from tests.samples import NOW, OWNER, an_executor_message, an_id
 from tests.unit.targets.apps import app_of

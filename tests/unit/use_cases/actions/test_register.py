@@ -11,7 +11,8 @@ from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.command import Command, Impossible
 from delayer.core.actions.invocation import DESCRIBE, QUESTION, described
 from delayer.core.actions.registration import Registrations
-from delayer.fakes import MemoryFunction, MemoryObserver
+from delayer.fakes.runtime.function import MemoryFunction
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.ports.function import NoAnswer
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.control.actions import StoredActions

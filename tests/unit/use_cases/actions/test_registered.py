@@ -6,7 +6,7 @@ from attrs import define, field
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.registration import Registration, Registrations
 from delayer.core.schedule.instants import MINUTE, SECOND
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.actions.registered import RegisteredActions
 

@@ -8,7 +8,8 @@ import pytest
 from attrs import evolve
 
 from delayer.core.api.cancellation import NameTaken
-from delayer.core.api.request import Invalid, KeyReused, NotJson, TooLarge
+from delayer.core.api.problem import Invalid, NotJson, TooLarge
+from delayer.core.api.request import KeyReused
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended
 from delayer.core.schedule.bucket import Shards
@@ -17,7 +18,7 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import is_genuine, key_of
 from delayer.core.schedule.table_change import Kind
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
-from delayer.ports.registry import Member
+from delayer.ports.lists import Member
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.feed import SCHEDULES
 from delayer.store.store import Refused

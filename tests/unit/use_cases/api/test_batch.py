@@ -13,7 +13,7 @@ import pytest
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit, admit_batch
 from delayer.core.api.json_body import keyed
-from delayer.core.api.request import NotJson
+from delayer.core.api.problem import NotJson
 from delayer.core.schedule.schedule import Schedule
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.unavailable import Unavailable

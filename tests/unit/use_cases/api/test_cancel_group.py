@@ -7,12 +7,13 @@ import pytest
 from attrs import define, evolve, fields
 
 from delayer.core.api.listing import admit_listing, cursor_after
-from delayer.core.api.request import Invalid, Listing
+from delayer.core.api.problem import Invalid
+from delayer.core.api.request import Listing
 from delayer.core.jobs.job import JobRow
 from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.core.schedule.margins import STALE_AFTER
-from delayer.fakes import MemoryQueue
+from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty, faulty
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.unavailable import Unavailable

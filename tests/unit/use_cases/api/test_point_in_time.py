@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from attrs import define, field
 
-from delayer.aws.http import responses
+from delayer.aws.http import responses, schedules
 from delayer.aws.http.responses import Response
+from delayer.core.actions.results import Retry
 from delayer.core.api.listing import admit_listing
 from delayer.core.api.status import Status
-from delayer.core.firing.executing import Retry
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, format_instant
 from delayer.core.schedule.margins import STALE_AFTER
@@ -66,12 +66,12 @@ class Client:
     def lookup(self) -> dict[str, Any]:
         found = use_cases.lookup(self.world.ports("lookup")).by_id(self.id, OWNER)
         assert isinstance(found, Status)
-        return content(responses.response(200, responses.shown(found)))
+        return content(responses.response(200, schedules.shown(found)))
 
     def listed(self) -> dict[str, Any]:
         listing = admit_listing({"group": "g"})
         page = use_cases.list_schedules(self.world.ports("list"))(listing, OWNER)
-        [one] = content(responses.page(page.schedules, ""))["schedules"]
+        [one] = content(schedules.page(page.schedules, ""))["schedules"]
         return dict(one)
 
     def check(self, state: State) -> None:
@@ -82,7 +82,7 @@ class Client:
 @OFFSETS
 def test_post(offset: Millis) -> None:
     client = Client(offset)
-    assert content(responses.created(client.id, client.answer.point_in_time))["pointInTime"] == client.text
+    assert content(schedules.created(client.id, client.answer.point_in_time))["pointInTime"] == client.text
     assert client.schedule.point_in_time == client.asked
     assert client.schedule.address.due == max(client.asked, START), "what is overdue is filed under the present"
 
@@ -133,7 +133,7 @@ def test_delete(offset: Millis) -> None:
     for _ in range(2):
         answer = client.world.cancel(client.id, OWNER)
         assert isinstance(answer, Cancelled)
-        shown = content(responses.ended(answer.row))
+        shown = content(schedules.ended(answer.row))
         assert (shown["state"], shown["pointInTime"]) == (State.CANCELLED, client.text)
     client.check(State.CANCELLED)
 
@@ -145,7 +145,7 @@ def test_stop(offset: Millis) -> None:
     client.run(client.asked + 500)
     answer = use_cases.stop(client.world.ports("stop"))(client.id, OWNER)
     assert isinstance(answer, Stopped)
-    assert content(responses.stopping(answer.row))["pointInTime"] == client.text
+    assert content(schedules.stopping(answer.row))["pointInTime"] == client.text
 
 
 def patch(client: Client, point_in_time: Millis | None) -> None:
@@ -155,7 +155,7 @@ def patch(client: Client, point_in_time: Millis | None) -> None:
     assert answer.previous == client.id
     new = answer.schedule
     client.id, client.text = new.id, client.text if point_in_time is None else format_instant(point_in_time)
-    assert content(responses.replaced(new.id, new.point_in_time, client.id))["pointInTime"] == client.text
+    assert content(schedules.replaced(new.id, new.point_in_time, client.id))["pointInTime"] == client.text
 
 
 @OFFSETS

@@ -5,10 +5,10 @@ import json
 import pytest
 from attrs import evolve
 
+from delayer.core.actions.results import Refused
 from delayer.core.api.cancellation import NameTaken
+from delayer.core.api.problem import Invalid
 from delayer.core.api.quota import BURST_SECONDS, Limits, OverQuota
-from delayer.core.api.request import Invalid
-from delayer.core.firing.executing import Refused
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import ATTEMPT_OVER
 from delayer.fakes.runtime.faults import FaultPlan, faulty

@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 from attrs import define, evolve, field
 
+from delayer.core.actions.results import Done, Result
 from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, NotFound, OnItsWay, TooLate
 from delayer.core.api.request import Request
-from delayer.core.firing.executing import Done, Result
 from delayer.core.history import cloud_events
 from delayer.core.history.events import Original
 from delayer.core.ledger.lifecycle import State

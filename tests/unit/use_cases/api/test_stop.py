@@ -3,8 +3,8 @@
 import pytest
 from attrs import evolve
 
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.api.cancellation import Expired, NotFound, TooEarly, TooLate
-from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, HOUR, SECOND
 from delayer.core.schedule.margins import STALE_AFTER

@@ -14,7 +14,7 @@ from attrs import define, evolve, field, frozen
 from greenlet import getcurrent, greenlet
 
 from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.ledger import Conflict, WriteResult, Written
 from delayer.ports.unavailable import Unavailable

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from delayer.core.api.request import Invalid
+from delayer.core.api.problem import Invalid
 from delayer.core.connections.admission import admit_connection
 from delayer.core.connections.connection import MOST, SWEPT_AFTER, SecretNote, closed
 from delayer.core.connections.deleting import Live
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule import SYSTEM_OWNER
-from delayer.fakes import MemorySecrets
+from delayer.fakes.connections.secrets import MemorySecrets
 from delayer.ports.secrets import TOKEN_KEY
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.connections.delete import ConnectionDeleted, DeleteConnection, InUse, NoConnection

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from delayer.core.api.problem import Invalid
 from delayer.core.api.quota import Limits, OverQuota
-from delayer.core.api.request import Invalid
 from delayer.core.connections.admission import admit_connection
 from delayer.core.flow.block import opened, suspended
 from delayer.core.flow.party import EVERY, Party

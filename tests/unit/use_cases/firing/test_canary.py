@@ -15,8 +15,10 @@ from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import SYSTEM_OWNER, Schedule
-from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue
+from delayer.fakes.messaging.queue import MemoryQueue
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.faults import Crash
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
 from delayer.ports.queue import ReceivedMessage

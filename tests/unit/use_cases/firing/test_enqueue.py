@@ -16,7 +16,7 @@ from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import DelayerMessage, decode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, known
-from delayer.fakes import MemoryQueue
+from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty, faulty
 from delayer.ports.queue import Outgoing
 from delayer.repositories.feed import SCHEDULES

@@ -9,7 +9,8 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.firing.executing import Done, Made, Refused, Result, Retry, carried, made_of
+from delayer.core.actions.results import Done, Refused, Result, Retry
+from delayer.core.firing.executing import Made, carried, made_of
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.outcome import contested, retried, stopped
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
@@ -24,7 +25,7 @@ from delayer.core.schedule.messages import (
     decode_for_executor,
     encode,
 )
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.faults import failed
 from delayer.ports.ledger import Written
 from delayer.ports.queue import ReceivedMessage

@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
-from delayer.aws.http.responses import shown, shown_event
+from delayer.aws.http.schedules import shown, shown_event
+from delayer.core.actions.results import Done, Refused, Retry
 from delayer.core.api.status import Status
-from delayer.core.firing.executing import Done, Made, Refused, Retry, carried, made_of
+from delayer.core.firing.executing import Made, carried, made_of
 from delayer.core.history import cloud_events
 from delayer.core.history.received import decode
 from delayer.core.history.whole import whole

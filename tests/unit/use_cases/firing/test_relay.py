@@ -12,7 +12,7 @@ from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, ExecutorMessage, decode, encode
-from delayer.fakes import MemoryQueue
+from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.ports.queue import NotBegun, Outgoing, ReceivedMessage
 from tests.looking import all_rows, put_row
 from tests.samples import NOW, a_claim, a_delayer_message, an_id

@@ -5,8 +5,9 @@ import json
 import pytest
 from attrs import evolve
 
+from delayer.core.actions.results import Done, Result, Retry
 from delayer.core.api.status import Status
-from delayer.core.firing.executing import Done, Made, Result, Retry, carried
+from delayer.core.firing.executing import Made, carried
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import retried, stopped
 from delayer.core.ledger.row import LedgerChange, LedgerRow

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from attrs import define, evolve, field
 
-from delayer.core.firing.executing import Done, Made, Result, Retry, carried, made_of
+from delayer.core.actions.results import Done, Result, Retry
+from delayer.core.firing.executing import Made, carried, made_of
 from delayer.core.flow.block import Block, Kind, opened, probing
 from delayer.core.flow.comeback import FASTEST_PACE, FIRST_PACE, STEP, coming_back
 from delayer.core.flow.health import IN_A_ROW

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 from attrs import define, evolve
 
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.flow.block import Block, Kind, opened, probing, suspended
 from delayer.core.flow.health import IN_A_ROW
 from delayer.core.flow.party import EVERY, Party

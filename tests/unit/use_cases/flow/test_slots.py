@@ -16,7 +16,10 @@ from delayer.core.flow.party import Party
 from delayer.core.flow.shares import SLOTS
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
-from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue, Tokens
+from delayer.fakes.messaging.queue import MemoryQueue
+from delayer.fakes.runtime.clock import ManualClock
+from delayer.fakes.runtime.observer import MemoryObserver
+from delayer.fakes.runtime.sequence import Tokens
 from delayer.ports.clock import Running
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.ports.unavailable import Unavailable

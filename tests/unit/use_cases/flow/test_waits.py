@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.http import responses
+from delayer.aws.http import responses, schedules
 from delayer.aws.http import series as shown_as
 from delayer.core.api.status import Status
 from delayer.core.flow.block import CROWDED, Kind, crowded, opened, suspended
@@ -40,7 +40,7 @@ def looked_up(world: World, schedule: Schedule) -> Status:
 
 
 def shown(world: World, schedule: Schedule) -> Any:
-    return json.loads(responses.response(200, responses.shown(looked_up(world, schedule)))["body"])
+    return json.loads(responses.response(200, schedules.shown(looked_up(world, schedule)))["body"])
 
 
 def posted(world: World, **more: Any) -> Schedule:

@@ -13,7 +13,8 @@ from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.bucket import Address
 from delayer.core.schedule.instants import DAY, MINUTE, format_instant
 from delayer.core.schedule.schedule_id import Kind, mint
-from delayer.fakes import MemoryObserver, MemoryTopic
+from delayer.fakes.messaging.topic import MemoryTopic
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.ports.topic import Announcement, nobody_asks
 from delayer.repositories.feed import SCHEDULES
 from delayer.use_cases.history.announce import Announce

@@ -7,7 +7,9 @@ import pytest
 from delayer.core.history.received import Event, NotDone
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.extension.harness import event
-from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue
+from delayer.fakes.messaging.queue import MemoryQueue
+from delayer.fakes.runtime.clock import ManualClock
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.use_cases.history.deliver import Deliver
 from tests.cfn import resources

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import pytest
 from attrs import evolve
 
+from delayer.core.actions.results import Done, Refused, Retry
 from delayer.core.api.status import Status
-from delayer.core.firing.executing import Done, Refused, Retry
 from delayer.core.history.events import fold
 from delayer.core.history.whole import whole
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.fakes import MemoryQueue
+from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.runtime.faults import Fault, FaultPlan, faulty
 from delayer.ports.journal import JournalEntry
 from delayer.ports.queue import Outgoing, ReceivedMessage

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.firing.executing import Done, Result, Retry
+from delayer.core.actions.results import Done, Result, Retry
 from delayer.core.flow.block import Block, opened, suspended
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.ledger.lifecycle import State
@@ -15,7 +15,7 @@ from delayer.core.limits.line import line_of
 from delayer.core.limits.turn import TOLERANCE
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, Slot, decode, encode
-from delayer.fakes import MemoryQueue
+from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.runtime.faults import faulty
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.unavailable import Unavailable

@@ -14,8 +14,10 @@ from delayer.core.limits.limit import limited
 from delayer.core.limits.seats import NEEDED, TERM, Hold, seats_of
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.messages import ExecutorMessage
-from delayer.fakes import ManualClock, MemoryObserver, Tokens
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.faults import Fault, FaultPlan, faulty
+from delayer.fakes.runtime.observer import MemoryObserver
+from delayer.fakes.runtime.sequence import Tokens
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.flow.lines import LIST
 from delayer.repositories.flow.seats import HOLD, StoredSeats

@@ -9,7 +9,7 @@ from attrs import define, field
 
 from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.schedule import SYSTEM_OWNER
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.ports.owner_policies import DEFAULT
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.control.owner_policies import StoredOwnerPolicies

@@ -8,9 +8,12 @@ from attrs import Factory, define, evolve
 from delayer.core.firing.sweeping import Gate
 from delayer.core.recovery.waiting import WaitingRecords, records_in
 from delayer.core.schedule.instants import MINUTE, SECOND
-from delayer.fakes import InOrder, ManualClock, MemoryDeadLetterStore, MemoryObserver
+from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
-from delayer.ports.stream_consumer import Died
+from delayer.fakes.runtime.observer import MemoryObserver
+from delayer.fakes.runtime.sequence import InOrder
+from delayer.ports.consumers import Died
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.bring_back import BYTES, BringBack
 from tests.world import START

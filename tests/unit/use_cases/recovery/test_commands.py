@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.fakes import InOrder, MemoryDeadLetterStore
+from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
+from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.bulk import Bulk
 from delayer.use_cases.recovery.commands import USAGE, respond

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from delayer.core.firing.executing import Done, Made, carried
+from delayer.core.actions.results import Done
+from delayer.core.firing.executing import Made, carried
 from delayer.core.ledger.lifecycle import State
 from delayer.core.recovery.dead_letter import decode
 from delayer.core.recovery.trial import PROOFS, Trial

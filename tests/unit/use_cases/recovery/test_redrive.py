@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import pytest
 from attrs import evolve
 
-from delayer.core.firing.executing import Done, Made, carried
+from delayer.core.actions.results import Done
+from delayer.core.firing.executing import Made, carried
 from delayer.core.ledger.lifecycle import ENDS, EventType, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.masking.mask import NOT_JSON
@@ -17,7 +18,7 @@ from delayer.core.schedule.bucket import Shards
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis, format_instant, minute_of
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import DelayerMessage, decode, encode
-from delayer.fakes import MemoryQueue
+from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.commands import respond

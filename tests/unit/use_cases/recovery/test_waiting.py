@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from delayer.core.schedule.instants import MINUTE
-from delayer.fakes import ManualClock, MemoryObserver
+from delayer.fakes.runtime.clock import ManualClock
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.ports.queue import ReceivedMessage
 from delayer.use_cases.recovery.suspects.waiting import CountWaiting
 from tests.samples import NOW

@@ -8,8 +8,9 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delayer.core.api.problem import Invalid
 from delayer.core.api.quota import Limits, OverQuota
-from delayer.core.api.request import Invalid, KeyReused
+from delayer.core.api.request import KeyReused
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, format_instant
 from delayer.core.schedule.schedule_id import Kind, is_genuine, kind_of, point_in_time_of

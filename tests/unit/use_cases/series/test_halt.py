@@ -5,11 +5,12 @@ import random
 import pytest
 from attrs import evolve
 
+from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import MINUTE
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.series.command import Already
-from delayer.core.series.series import NoSeries, Refused, SeriesState
+from delayer.core.series.series import NoSeries, SeriesState
 from delayer.core.series.stepping import Happened
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer, Cancelled
@@ -125,6 +126,6 @@ def test_what_is_not_there_or_is_over() -> None:
     halt = a_halt(stage)
     assert halt.delete("somebody", ID) == NoSeries()
     assert isinstance(halt.delete(OWNER, ID), Halted)
-    assert halt.pause(OWNER, ID) == Refused("the series is cancelled")
+    assert halt.pause(OWNER, ID) == SeriesRefuses("the series is cancelled")
     assert isinstance(stage.world.cancel(stage.first, OWNER), Cancelled)
     assert not isinstance(halt.delete(OWNER, ID), Already)

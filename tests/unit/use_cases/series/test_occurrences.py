@@ -5,14 +5,14 @@ from itertools import permutations
 import pytest
 from attrs import evolve
 
-from delayer.core.api.cancellation import TooLate
+from delayer.core.api.cancellation import SeriesRefuses, TooLate
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule_id import Kind, kind_of
 from delayer.core.series.occurrence import Occurrence, occurrence_of
 from delayer.core.series.retention import KEPT_AT_LEAST
-from delayer.core.series.series import MAX_BESIDE, Refused, SeriesState
+from delayer.core.series.series import MAX_BESIDE, SeriesState
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Cancel, Cancelled
@@ -141,7 +141,7 @@ def test_nothing_of_a_closed_series_is_put_again(state: SeriesState) -> None:
     stage = Stage()
     closed = evolve(stage.cursor, revision=stage.cursor.revision + 1, state=state)
     assert stage.series.write(SeriesTransaction(cursor=closed, over=stage.cursor))
-    assert patched(stage, stage.first) == Refused(f"the series is {state}")
+    assert patched(stage, stage.first) == SeriesRefuses(f"the series is {state}")
     assert stage.world.ledger.read(stage.first) is None
     assert stage.dues == [START + MINUTE]
 

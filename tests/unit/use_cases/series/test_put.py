@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from delayer.core.api.problem import Invalid
 from delayer.core.api.quota import Limits, OverQuota
-from delayer.core.api.request import Invalid
 from delayer.core.api.series.admission import admit_named_series
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import HOUR, MINUTE, format_instant

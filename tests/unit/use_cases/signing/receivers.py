@@ -12,7 +12,8 @@ from delayer.core.actions.message import Message
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.signing.keys import CURRENT_AFTER, NotRotated, SigningKeys, first_keys
 from delayer.core.signing.rotation import USABLE, Rotation
-from delayer.fakes import ManualClock, MemoryObserver
+from delayer.fakes.runtime.clock import ManualClock
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.ports.target import NotAttempted
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.control.signing_rows import StoredSigningRows

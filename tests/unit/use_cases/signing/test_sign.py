@@ -6,7 +6,7 @@ from attrs import define
 from delayer.core.schedule.instants import MINUTE
 from delayer.core.signing.keys import SigningKeys
 from delayer.core.signing.rotation import FRESH, USABLE, Rotation
-from delayer.fakes import ManualClock
+from delayer.fakes.runtime.clock import ManualClock
 from delayer.ports.target import NotAttempted
 from delayer.ports.unavailable import Unavailable
 from delayer.repositories.control.signing_rows import KEYS, StoredSigningRows

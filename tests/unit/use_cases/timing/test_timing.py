@@ -8,7 +8,7 @@ from attrs import define, evolve, field
 
 from delayer.core.api.cancellation import Expired, TooEarly, TooLate
 from delayer.core.api.listing import admit_listing
-from delayer.core.api.request import Invalid
+from delayer.core.api.problem import Invalid
 from delayer.core.api.status import Status
 from delayer.core.history.events import LifecycleRecord, of_record
 from delayer.core.ledger.lifecycle import State

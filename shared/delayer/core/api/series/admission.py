@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from delayer.core.api.admission import Actions, action_errors, definition_of, first_errors, read_body
-from delayer.core.api.field_errors import NAME, PREVIEW, SERIES, errors_of, field_path
+from delayer.core.api.admission import Actions, action_errors, definition_of, read_body
+from delayer.core.api.field_errors import NAME, PREVIEW, SERIES, errors_of, field_path, first_errors
 from delayer.core.api.json_body import fields_of, parse
-from delayer.core.api.request import FieldError, Invalid
+from delayer.core.api.problem import FieldError, Invalid
 from delayer.core.api.series.request import PreviewRequest, SeriesRequest
 from delayer.core.recurrence.rule import Rule, check_new, parse_rule
 from delayer.core.recurrence.terms import BadRule

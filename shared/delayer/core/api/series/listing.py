@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from delayer.core.api.field_errors import MAX_ERRORS, NEXT, OCCURRENCES, SERIES_LISTING, errors_of
 from delayer.core.api.listing import after_in
-from delayer.core.api.request import FieldError, Invalid
+from delayer.core.api.problem import FieldError, Invalid
 from delayer.core.api.series.request import OccurrenceListing, SeriesListing
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schemas.json_text import integer

@@ -4,7 +4,7 @@ from itertools import islice
 from typing import Final
 
 from delayer.core.api.json_body import fields_of
-from delayer.core.api.request import FieldError, Invalid, NotJson
+from delayer.core.api.problem import FieldError, Invalid, NotJson
 
 MAX_BYTES: Final = 262_144  # of what is looked at
 MAX_ERRORS: Final = 50

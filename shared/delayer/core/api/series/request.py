@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from delayer.core.api.request import FieldError, Invalid
+from delayer.core.api.problem import FieldError, Invalid
 from delayer.core.ledger.lifecycle import State
 from delayer.core.recurrence.rule import Rule
 from delayer.core.schedule.definition import Definition

@@ -8,17 +8,9 @@ from typing import Any, Final
 import msgspec
 from attrs import evolve, frozen
 
-from delayer.core.api.admission import (
-    MAX_BODY_BYTES,
-    Actions,
-    action_errors,
-    check_payload,
-    definition_of,
-    first_errors,
-    read_body,
-)
-from delayer.core.api.field_errors import BACKFILL, SERIES_CHANGE, errors_of
-from delayer.core.api.request import FieldError, Invalid, TooLarge
+from delayer.core.api.admission import MAX_BODY_BYTES, Actions, action_errors, check_payload, definition_of, read_body
+from delayer.core.api.field_errors import BACKFILL, SERIES_CHANGE, errors_of, first_errors
+from delayer.core.api.problem import FieldError, Invalid, TooLarge
 from delayer.core.api.series.admission import check_spacing, new_rule_errors, rule_in
 from delayer.core.recurrence.rule import Rule
 from delayer.core.schedule.definition import FIELDS, Definition, given

@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from delayer.core.api.admission import first_errors
-from delayer.core.api.field_errors import ROTATION, errors_of
+from delayer.core.api.field_errors import ROTATION, errors_of, first_errors
 from delayer.core.api.json_body import fields_of, parse
-from delayer.core.api.request import Invalid, TooLarge
+from delayer.core.api.problem import Invalid, TooLarge
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.signing.rotation import OVERLAP
 

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from delayer.core.recovery.consumer import UNKNOWN_TYPES, consumer_of
-from delayer.ports.consumers import Absent, Consumers
+from delayer.ports.consumers import Absent, Consumers, Died
 from delayer.ports.observer import Observer
 from delayer.ports.queue import ReceivedMessage
-from delayer.ports.stream_consumer import Died
 from delayer.ports.unavailable import Unavailable
 
 

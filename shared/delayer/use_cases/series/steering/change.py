@@ -5,15 +5,15 @@ from typing import Final, Protocol
 
 from attrs import asdict, evolve, frozen
 
-from delayer.core.api.cancellation import MayBeRunning, decide_cancel, decide_replace
-from delayer.core.api.request import FieldError, Invalid
+from delayer.core.api.cancellation import MayBeRunning, SeriesRefuses, decide_cancel, decide_replace
+from delayer.core.api.problem import FieldError, Invalid
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import MAX_OWNER, Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.command import Replace, decide_patch, patched
 from delayer.core.series.rules import new_times
-from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, SeriesDefinition, SeriesState
+from delayer.core.series.series import Cursor, NoSeries, Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step, moved_to, offset_of
 from delayer.core.series.upkeep.rounds import is_zoned
 from delayer.ports.clock import Clock
@@ -66,7 +66,7 @@ class SeriesChanged:
         return _effect(self.cursor, self.number, self.put, self.replaced)
 
 
-ChangeAnswer = SeriesChanged | Refused | MayStillRun | NoSeries | Answered
+ChangeAnswer = SeriesChanged | SeriesRefuses | MayStillRun | NoSeries | Answered
 
 
 @frozen(kw_only=True)
@@ -109,7 +109,7 @@ class ChangeSeries:
 
     def _change(
         self, stored: Stored, change: Change, by: str, known: Known
-    ) -> SeriesChanged | Refused | MayStillRun | None:
+    ) -> SeriesChanged | SeriesRefuses | MayStillRun | None:
         """None: it must be read again."""
         cursor, old, now = stored.cursor, stored.definition, self.clock.now()
         new = self._new(old, change(old))
@@ -120,7 +120,7 @@ class ChangeSeries:
         differs = new_times(old, new)
         decision = decide_patch(cursor, new, self.rule_of(new), row, now, differs)
         match decision:
-            case Refused():
+            case SeriesRefuses():
                 return decision
             case ReadAgain():
                 return None
@@ -137,7 +137,7 @@ class ChangeSeries:
                 return end
             transaction = evolve(transaction, ends=(signed(end, by),), delete=(key_of(cursor.current),))
         if self._has_lost_its_name(transaction, old):
-            return Refused("it was over, and another series has its name now")
+            return SeriesRefuses("it was over, and another series has its name now")
         number = step.number if not isinstance(step, Over) else cursor.number + 1
         transaction = self._with_key(transaction, number, known)
         return self._changed(transaction, new, number, by) if self.series.write(transaction) else None

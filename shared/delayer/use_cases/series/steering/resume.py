@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
-from delayer.core.api.cancellation import MayBeRunning
+from delayer.core.api.cancellation import MayBeRunning, SeriesRefuses
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
@@ -13,7 +13,7 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import Fill, Filled, decide_backfill_resume, filled
 from delayer.core.series.command import Await, CancelFirst, decide_resume, resumed, was_used
 from delayer.core.series.rules import times_between
-from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, RuleFailed, SeriesDefinition, SeriesState
+from delayer.core.series.series import Cursor, NoSeries, Rule, RuleFailed, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step, passed_by
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
@@ -54,7 +54,7 @@ class Resume:
     retention: Retention
     observer: Observer
 
-    def __call__(self, owner: str, series: str, by: str = "") -> Resumed | Refused | MayStillRun | NoSeries:
+    def __call__(self, owner: str, series: str, by: str = "") -> Resumed | SeriesRefuses | MayStillRun | NoSeries:
         """`by` is the caller, if not the owner.
 
         Raises Unavailable: it may or may not be resumed, and the call is to be repeated.
@@ -70,12 +70,12 @@ class Resume:
                 return answer
         raise Unavailable("others change the series all the time; try again")
 
-    def _resume(self, stored: Stored, by: str) -> Resumed | Refused | MayStillRun | None:
+    def _resume(self, stored: Stored, by: str) -> Resumed | SeriesRefuses | MayStillRun | None:
         """None: it must be read again."""
         cursor, definition, now = stored.cursor, stored.definition, self.clock.now()
         rule, row = self.rule_of(definition), self._row(cursor.current)
         decision = decide_resume(cursor, definition, rule, row, now)
-        if isinstance(decision, Refused):
+        if isinstance(decision, SeriesRefuses):
             return decision
         backfill = cursor.backfill.current if cursor.backfill else ""
         fill = decide_backfill_resume(cursor, rule, self._row(backfill), now)

@@ -5,13 +5,15 @@ from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
-from delayer.core.api.request import FieldError, Invalid, KeyReused
+from delayer.core.api.cancellation import SeriesRefuses
+from delayer.core.api.problem import FieldError, Invalid
+from delayer.core.api.request import KeyReused
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import MAX_FILLED, Filled, Range, begun, decide_backfill
 from delayer.core.series.command import decide_beside
 from delayer.core.series.rules import times_between
-from delayer.core.series.series import CursorChange, NoSeries, Refused, Rule, RuleFailed, SeriesDefinition
+from delayer.core.series.series import CursorChange, NoSeries, Rule, RuleFailed, SeriesDefinition
 from delayer.core.series.stepping import ReadAgain
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsManyRows
@@ -42,7 +44,7 @@ class Began:
     time: Millis  # of the occurrence
 
 
-RunAnswer = Began | KeyReused | Refused | NoSeries
+RunAnswer = Began | KeyReused | SeriesRefuses | NoSeries
 
 
 class SeriesOfRun(ReadsSeries, StepsSeries, Protocol):
@@ -76,7 +78,7 @@ class RunSeries:
         call = Call(owner=owner, what=f"{BACKFILL}\n{series}", body=body, key=key)
         return self._once(call, series, lambda stored: self._filling(stored, asked))
 
-    def _once(self, call: Call, series: str, plan: Callable[[Stored], Planned | Refused | None]) -> RunAnswer:
+    def _once(self, call: Call, series: str, plan: Callable[[Stored], Planned | SeriesRefuses | None]) -> RunAnswer:
         known = self.once.look(call)
         if known.answer:
             return _before(known.answer)
@@ -86,7 +88,7 @@ class RunSeries:
         return _before(answer) if isinstance(answer, RequestRow) else answer
 
     def _run(
-        self, known: Known, series: str, plan: Callable[[Stored], Planned | Refused | None]
+        self, known: Known, series: str, plan: Callable[[Stored], Planned | SeriesRefuses | None]
     ) -> RunAnswer | RequestRow:
         for again in range(ROUNDS):
             known = self.once.look(known.call) if again else known
@@ -94,7 +96,7 @@ class RunSeries:
             if known.answer or isinstance(stored, NoSeries):
                 return known.answer or NoSeries()
             planned = None if stored.is_torn else plan(stored)
-            if isinstance(planned, Refused):
+            if isinstance(planned, SeriesRefuses):
                 return planned
             if planned and self._write(known, stored, planned):
                 return self._began(known.call, series, planned)
@@ -106,18 +108,18 @@ class RunSeries:
         kept = self.once.row(known, schedule_id=put.id, point_in_time=time, series=stored.cursor.series)
         return self.series.step(evolve(transaction, put=(put,), put_request=kept, over_request=known.over))
 
-    def _beside(self, stored: Stored) -> Planned | Refused:
+    def _beside(self, stored: Stored) -> Planned | SeriesRefuses:
         cursor, now = stored.cursor, self.clock.now()
         self.quota.permit(cursor.owner, stored.definition.definition)
         put = occurrence(self.ids, stored.definition, cursor.series, 0, now, now)
         change = decide_beside(cursor, put.id, over_beside(self.ledger, cursor, now))
-        return change if isinstance(change, Refused) else (change, put, now)
+        return change if isinstance(change, SeriesRefuses) else (change, put, now)
 
-    def _filling(self, stored: Stored, asked: Range) -> Planned | Refused | None:
+    def _filling(self, stored: Stored, asked: Range) -> Planned | SeriesRefuses | None:
         cursor, definition, now = stored.cursor, stored.definition, self.clock.now()
         fill = decide_backfill(cursor, definition, self.rule_of(definition), asked)
         match fill:
-            case Refused():
+            case SeriesRefuses():
                 return fill
             case ReadAgain():
                 return None

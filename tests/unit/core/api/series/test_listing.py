@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.core.api.listing import cursor_after
-from delayer.core.api.request import Invalid
+from delayer.core.api.problem import Invalid
 from delayer.core.api.series.listing import admit_count, admit_occurrences, admit_series_listing, cursor_of
 from delayer.core.ledger.lifecycle import State
 from delayer.core.series.series import SeriesState

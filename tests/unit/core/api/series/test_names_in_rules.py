@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from delayer.core.actions.built_in import built_in
-from delayer.core.api.request import Invalid
+from delayer.core.api.problem import Invalid
 from delayer.core.api.series.admission import admit_named_series, admit_preview, admit_series
 from delayer.core.api.series.request import SeriesRequest
 from delayer.core.api.series.steering import admit_series_change

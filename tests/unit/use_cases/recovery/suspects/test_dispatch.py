@@ -5,11 +5,10 @@ from attrs import define, field
 
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.messages import encode
-from delayer.fakes import MemoryObserver
 from delayer.fakes.runtime.faults import Crash
-from delayer.ports.consumers import Absent
+from delayer.fakes.runtime.observer import MemoryObserver
+from delayer.ports.consumers import Absent, Died
 from delayer.ports.queue import ReceivedMessage
-from delayer.ports.stream_consumer import Died
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.suspects.dispatch import DispatchSuspects
 from tests.looking import all_rows

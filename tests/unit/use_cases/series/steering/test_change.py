@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 import pytest
 from attrs import evolve
 
-from delayer.core.api.cancellation import decide_replace
-from delayer.core.api.request import Invalid
+from delayer.core.api.cancellation import SeriesRefuses, decide_replace
+from delayer.core.api.problem import Invalid
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.recurrence.rule import parse_rule
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.rules import text_of
-from delayer.core.series.series import NoSeries, Overlap, Refused, SeriesDefinition, SeriesState
+from delayer.core.series.series import NoSeries, Overlap, SeriesDefinition, SeriesState
 from delayer.core.series.series import changed as with_changes
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
@@ -254,7 +254,7 @@ def test_one_that_has_ended_and_lost_its_name_is_not_revived() -> None:
     stage.run_until(START + 2 * MINUTE)
     put_name(stage.world.series, evolve(stage.cursor, series="another"), "nightly")
     answer = stage.change(OWNER, ID, to_rule(MINUTELY))
-    assert answer == Refused("it was over, and another series has its name now")
+    assert answer == SeriesRefuses("it was over, and another series has its name now")
     assert stage.cursor.state is SeriesState.ENDED
 
 
@@ -262,7 +262,7 @@ def test_what_is_cancelled_or_not_there_is_not_changed() -> None:
     stage = Stage()
     assert stage.change("somebody", ID, new_payload) == NoSeries()
     stage.halt.delete(OWNER, ID)
-    assert stage.change(OWNER, ID, new_payload) == Refused("the series is cancelled")
+    assert stage.change(OWNER, ID, new_payload) == SeriesRefuses("the series is cancelled")
 
 
 @pytest.mark.parametrize("times", [1, ROUNDS])

@@ -3,11 +3,11 @@
 import pytest
 from attrs import evolve
 
-from delayer.core.api.cancellation import MayBeRunning
+from delayer.core.api.cancellation import MayBeRunning, SeriesRefuses
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.series.backfill import Range
-from delayer.core.series.series import NoSeries, Overlap, Refused, SeriesState
+from delayer.core.series.series import NoSeries, Overlap, SeriesState
 from delayer.core.series.stepping import Happened
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer
@@ -90,7 +90,7 @@ def test_what_is_cancelled_or_not_there_is_not_resumed() -> None:
     stage = Stage()
     assert stage.resume("somebody", ID) == NoSeries()
     stage.halt.delete(OWNER, ID)
-    assert stage.resume(OWNER, ID) == Refused("the series is cancelled")
+    assert stage.resume(OWNER, ID) == SeriesRefuses("the series is cancelled")
 
 
 def test_an_attempt_that_may_still_run_is_waited_for() -> None:

@@ -2,13 +2,15 @@
 
 import pytest
 
-from delayer.core.api.request import Invalid, KeyReused
+from delayer.core.api.cancellation import SeriesRefuses
+from delayer.core.api.problem import Invalid
+from delayer.core.api.request import KeyReused
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, format_instant
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import Range
 from delayer.core.series.occurrence import occurrence_of
 from delayer.core.series.retention import KEPT_AT_LEAST
-from delayer.core.series.series import MAX_BESIDE, NoSeries, Refused, SeriesState
+from delayer.core.series.series import MAX_BESIDE, NoSeries, SeriesState
 from delayer.repositories.feed import SCHEDULES
 from delayer.use_cases.series.halt import Halted
 from delayer.use_cases.series.steering.run import Began
@@ -80,10 +82,10 @@ def test_what_is_paused_cancelled_or_not_there_puts_nothing() -> None:
     assert stage.run.now("somebody", ID) == NoSeries()
     assert stage.run.backfill("somebody", ID, HALF_AN_HOUR) == NoSeries()
     stage.halt.pause(OWNER, ID)
-    assert stage.run.now(OWNER, ID) == Refused("the series is paused")
-    assert stage.run.backfill(OWNER, ID, HALF_AN_HOUR) == Refused("the series is paused")
+    assert stage.run.now(OWNER, ID) == SeriesRefuses("the series is paused")
+    assert stage.run.backfill(OWNER, ID, HALF_AN_HOUR) == SeriesRefuses("the series is paused")
     stage.halt.delete(OWNER, ID)
-    assert stage.run.now(OWNER, ID) == Refused("the series is cancelled")
+    assert stage.run.now(OWNER, ID) == SeriesRefuses("the series is cancelled")
     stage.run_until(START + 3 * MINUTE)
     assert stage.fired == []
 
@@ -92,7 +94,7 @@ def test_no_more_than_ten_wait_beside_the_current_one() -> None:
     stage = Stage()
     for _ in range(MAX_BESIDE):
         began(stage.run.now(OWNER, ID))
-    assert isinstance(stage.run.now(OWNER, ID), Refused)
+    assert isinstance(stage.run.now(OWNER, ID), SeriesRefuses)
     stage.run_until(START + 10 * SECOND)
     began(stage.run.now(OWNER, ID))
     assert len(stage.cursor.beside) == 1
@@ -139,7 +141,7 @@ def test_a_delete_ends_the_backfill() -> None:
 def test_one_backfill_at_a_time_and_its_key() -> None:
     stage = Stage()
     first = stage.run.backfill(OWNER, ID, HALF_AN_HOUR, b"{}", "k")
-    assert stage.run.backfill(OWNER, ID, HALF_AN_HOUR) == Refused("a backfill of it is under way")
+    assert stage.run.backfill(OWNER, ID, HALF_AN_HOUR) == SeriesRefuses("a backfill of it is under way")
     assert stage.run.backfill(OWNER, ID, HALF_AN_HOUR, b"{}", "k") == first
     assert stage.run.backfill(OWNER, ID, HALF_AN_HOUR, b'{"other": 1}', "k") == KeyReused()
 
