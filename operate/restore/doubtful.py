@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
-from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
+from delayer.aws.messaging.objects import S3Objects
 from delayer.aws.runtime.environment import SystemClock, Threads
 from delayer.aws.store.attributes import from_attributes
 from delayer.aws.store.dynamo_store import DynamoStore
@@ -15,6 +15,7 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis, minute_of
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
+from delayer.repositories.dead_letters import StoredDeadLetters
 from delayer.repositories.ledger.ledger import StoredLedger
 from delayer.repositories.schedules.schedule_table import from_item
 from delayer.use_cases.recovery.dead_letter import DeadLetters, Undeliverable
@@ -99,7 +100,7 @@ def schedules_of(
     """Wired to the stack with these outputs."""
     dynamodb = client("dynamodb")
     ledger = StoredLedger(store=DynamoStore(dynamodb), table=outputs["LedgerTable"], parallel=Threads())
-    store = S3DeadLetterStore(s3=client("s3"), bucket=outputs["DeadLetterBucket"])
+    store = StoredDeadLetters(S3Objects(s3=client("s3"), bucket=outputs["DeadLetterBucket"]))
     dead_letters = DeadLetters(clock=SystemClock(), ledger=ledger, store=store, observer=Silent(), source="restore")
     return Schedules(
         ledger=ledger,

@@ -9,7 +9,6 @@ from typing import Final
 from delayer.aws.connections.sealing import AesGcm
 from delayer.aws.connections.secrets import SecretsManager
 from delayer.aws.messaging.consumers import LambdaConsumers
-from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.aws.messaging.function import LambdaFunction
 from delayer.aws.messaging.queue import SqsQueue
 from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
@@ -50,6 +49,7 @@ from delayer.repositories.control.owner_claim import StoredOwnerClaim
 from delayer.repositories.control.owner_policies import StoredOwnerPolicies
 from delayer.repositories.control.signing_rows import StoredSigningRows
 from delayer.repositories.control.trials import StoredTrials
+from delayer.repositories.dead_letters import StoredDeadLetters
 from delayer.repositories.flow.blocks import StoredBlocks
 from delayer.repositories.flow.lines import StoredLines
 from delayer.repositories.flow.seats import StoredSeats
@@ -96,7 +96,7 @@ PORTS: Final[dict[type, type]] = {
     LambdaConsumers: Consumers,
     LambdaFunction: Function,
     LambdaStreamConsumer: StreamConsumer,
-    S3DeadLetterStore: DeadLetterStore,
+    StoredDeadLetters: DeadLetterStore,
     SecretsManager: Secrets,
     SnsTopic: Topic,
     SqsQueue: Queue,
@@ -243,11 +243,11 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("LambdaConsumers", "handle"): {("lambda:InvokeFunction", "stack")},
     ("LambdaFunction", "ask"): {("lambda:InvokeFunction", "function")},
     ("LambdaStreamConsumer", "handle"): {("lambda:InvokeFunction", one) for one in ("function", "relaxed")},
-    ("S3DeadLetterStore", "set_aside"): {("s3:PutObject", "bucket")},
-    ("S3DeadLetterStore", "put"): {("s3:PutObject", "bucket")},
-    ("S3DeadLetterStore", "remove"): {("s3:DeleteObject", "bucket")},
-    ("S3DeadLetterStore", "list"): {("s3:ListBucket", "bucket")},
-    ("S3DeadLetterStore", "get"): {("s3:GetObject", "bucket")},
+    ("StoredDeadLetters", "set_aside"): {("s3:PutObject", "bucket")},
+    ("StoredDeadLetters", "put"): {("s3:PutObject", "bucket")},
+    ("StoredDeadLetters", "remove"): {("s3:DeleteObject", "bucket")},
+    ("StoredDeadLetters", "list"): {("s3:ListBucket", "bucket")},
+    ("StoredDeadLetters", "get"): {("s3:GetObject", "bucket")},
     ("SnsTopic", "publish"): {("sns:Publish", "arn")},
     ("SqsQueue", "send"): {("sqs:SendMessage", "url")},
     ("SqsQueue", "pull"): {("sqs:ReceiveMessage", "url")},

@@ -15,6 +15,7 @@ from attrs import fields, has
 from typing_extensions import get_protocol_members
 
 import delayer
+from delayer.aws.messaging.objects import S3Objects
 from delayer.aws.store.dynamo_store import DynamoStore
 from delayer.aws.store.each import Each
 from delayer.core.schedule.table_change import Heartbeat
@@ -41,7 +42,7 @@ from tests.contract.recorder import CLIENTS, Calls
 from tests.samples import NOW, a_schedule, an_id
 
 MODULES = [one.name for one in pkgutil.walk_packages(delayer.__path__, "delayer.")]
-ENGINE = {DynamoStore, Each}  # what stands below the repositories has no port of a use case
+ENGINE = {DynamoStore, Each, S3Objects}  # what stands below the repositories has no port of a use case
 
 
 def classes_that_hold(names: set[str], package: str = "delayer.") -> set[type]:
@@ -57,14 +58,16 @@ def classes_that_hold(names: set[str], package: str = "delayer.") -> set[type]:
 def test_each_adapter_and_each_repository_has_its_port() -> None:
     """An adapter is a class that holds a client, a repository one that holds a store."""
     adapters = classes_that_hold(set(CLIENTS), "delayer.aws.") - ENGINE
-    repositories = classes_that_hold({"store"}, "delayer.repositories.")
+    repositories = classes_that_hold({"store", "objects"}, "delayer.repositories.")
     assert adapters | repositories == set(PORTS)
 
 
 def test_no_table_has_a_fake_or_an_adapter_of_its_own() -> None:
     """Persistence is written once (ADR 0170): on the store, whose engines alone know what is below."""
     ports = {
-        port for adapter, port in PORTS.items() if adapter in classes_that_hold({"store"}, "delayer.repositories.")
+        port
+        for adapter, port in PORTS.items()
+        if adapter in classes_that_hold({"store", "objects"}, "delayer.repositories.")
     }
     methods = [set(get_protocol_members(port)) for port in ports]
     others = [
@@ -75,7 +78,9 @@ def test_no_table_has_a_fake_or_an_adapter_of_its_own() -> None:
         if isinstance(one, type) and has(one) and one.__module__ == module and one not in ENGINE
     ]
     assert [one for one in others if any(all(hasattr(one, name) for name in each) for each in methods)] == []
-    assert {one for one in classes_that_hold({"dynamodb"}) if one.__module__.startswith("delayer.")} == ENGINE
+    assert {one for one in classes_that_hold({"dynamodb"}) if one.__module__.startswith("delayer.")} == ENGINE - {
+        S3Objects
+    }
 
 
 def test_each_method_of_a_port_is_declared_and_nothing_else_is() -> None:

@@ -89,15 +89,20 @@ def ports_of(use_case: Any) -> Iterator[dict[str, Any]]:
             value = value.target
         ours = type(value).__module__.startswith("delayer.")
         if isinstance(hint, type) and is_protocol(hint) and value is not None:
-            names = [one.name for one in getattr(type(value), "__attrs_attrs__", ())]
             yield {
                 "use_case": type(use_case).__name__,
                 "held": type(value).__name__,
                 "methods": sorted(get_protocol_members(hint)),
-                "resources": {name: part for name in names if isinstance(part := getattr(value, name), str)},
+                "resources": {**texts_of(getattr(value, "objects", None)), **texts_of(value)},
             }
         elif ours and not is_use_case(value) and type(value).__module__.startswith(ADAPTERS):
             raise TypeError(f"{type(use_case).__name__} holds {value!r}, and does not say what it calls of it")
+
+
+def texts_of(adapter: object) -> dict[str, str]:
+    """The names of the resources that it, or the engine of what it stores as objects, is for."""
+    names = [one.name for one in getattr(type(adapter), "__attrs_attrs__", ())]
+    return {name: part for name in names if isinstance(part := getattr(adapter, name), str)}
 
 
 def main() -> None:

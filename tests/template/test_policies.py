@@ -8,15 +8,16 @@ import re
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from attrs import define, evolve, field
+from attrs import evolve, field, frozen
 
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended
 from delayer.core.recovery.dead_letter import DeadLetter, Prefix
 from delayer.core.recovery.waiting import PREFIXES, WAITING
-from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
+from delayer.fakes.messaging.objects import MemoryObjects
 from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.observer import MemoryObserver
+from delayer.repositories.dead_letters import StoredDeadLetters
 from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
 from delayer.use_cases.recovery.dead_letter import DeadLetters, undeliverable
 from tests.cfn import (
@@ -139,9 +140,9 @@ def of_port(port: Port) -> set[Permission]:
         return {(f"DeadLetterBucket/{prefix}/*", of_store(method)) for method, prefix in places}
     if port.held in ("Executor", "RemoteTarget"):
         return TARGETS.get(port.resources.get("kind", "remote"), set())
-    if port.held == "S3DeadLetterStore" and port.use_case in PREFIXES_OF:
+    if port.held == "StoredDeadLetters" and port.use_case in PREFIXES_OF:
         return of_prefixes(port)
-    if port.held == "S3DeadLetterStore":
+    if port.held == "StoredDeadLetters":
         return of_any_place(port)
     if port.held == "LambdaConsumers":
         return {(name, "lambda:InvokeFunction") for name in ("DelayerRelay", "SeriesStepper", "Executor*")}
@@ -156,7 +157,7 @@ def of_connections(resource: str) -> str:
 
 
 def of_store(method: str) -> str:
-    [(action, _)] = CALLS["S3DeadLetterStore", method]
+    [(action, _)] = CALLS["StoredDeadLetters", method]
     return action
 
 
@@ -402,8 +403,8 @@ def test_all_but_some_is_too_much() -> None:
 # ------------------------------------------------------------ the places in the store
 
 
-@define
-class NotingStore(MemoryDeadLetterStore):
+@frozen
+class NotingStore(StoredDeadLetters):
     """Notes which of its methods was called for which prefix."""
 
     noted: set[tuple[str, str]] = field(factory=set)
@@ -419,7 +420,7 @@ class NotingStore(MemoryDeadLetterStore):
 
 @of_each(PLACES)
 def test_the_places_are_those_that_the_code_uses(method: str) -> None:
-    store, ledger, message = NotingStore(), on_sqlite(StoredLedgerInBatches), an_executor_message()
+    store, ledger, message = NotingStore(MemoryObjects()), on_sqlite(StoredLedgerInBatches), an_executor_message()
     letters = DeadLetters(
         clock=ManualClock(NOW), ledger=ledger, store=store, observer=MemoryObserver(), source="delayer-relay"
     )

@@ -5,7 +5,7 @@ Ports that keep rows need no fake: their repositories stand on SQLite in memory 
 """
 
 from delayer.fakes.connections.secrets import MemorySeal, MemorySecrets
-from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
+from delayer.fakes.messaging.objects import MemoryObjects
 from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.messaging.stream import MemoryStream
 from delayer.fakes.messaging.topic import MemoryTopic
@@ -20,8 +20,8 @@ __all__ = [
     "InOrder",
     "ManualClock",
     "ManualMeeting",
-    "MemoryDeadLetterStore",
     "MemoryFunction",
+    "MemoryObjects",
     "MemoryObserver",
     "MemoryQueue",
     "MemorySeal",

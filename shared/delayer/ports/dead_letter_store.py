@@ -37,7 +37,7 @@ class ReadsDeadLetters(Protocol):
 class SetsAside(Protocol):
     """Part of DeadLetterStore."""
 
-    def set_aside(self, waiting: WaitingRecords) -> None:
+    def set_aside(self, records: WaitingRecords) -> None:
         """Stores records of the stream that are to be brought back; to store them again changes nothing."""
         ...
 

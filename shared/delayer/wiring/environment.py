@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from delayer.aws.connections.sealing import AesGcm
     from delayer.aws.connections.secrets import SecretsManager
     from delayer.aws.messaging.consumers import LambdaConsumers
-    from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
     from delayer.aws.messaging.function import LambdaFunction
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from delayer.repositories.control.owner_policies import StoredOwnerPolicies
     from delayer.repositories.control.signing_rows import StoredSigningRows
     from delayer.repositories.control.trials import StoredTrials
+    from delayer.repositories.dead_letters import StoredDeadLetters
     from delayer.repositories.flow.blocks import StoredBlocks
     from delayer.repositories.flow.lines import StoredLines
     from delayer.repositories.journal.journal import StoredJournal
@@ -485,10 +485,11 @@ class Environment:
         return SnsTopic(sns=client("sns"), arn=setting("LIFECYCLE_TOPIC"))
 
     @cached_property
-    def dead_letter_store(self) -> "S3DeadLetterStore":
-        from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
+    def dead_letter_store(self) -> "StoredDeadLetters":
+        from delayer.aws.messaging.objects import S3Objects
+        from delayer.repositories.dead_letters import StoredDeadLetters
 
-        return S3DeadLetterStore(s3=client("s3"), bucket=setting("DEAD_LETTER_BUCKET"))
+        return StoredDeadLetters(S3Objects(s3=client("s3"), bucket=setting("DEAD_LETTER_BUCKET")))
 
     @cached_property
     def read_dead_letter(self) -> "Callable[[bytes], Contents]":

@@ -19,7 +19,7 @@ from delayer.core.signing.keys import SigningKeys
 from delayer.core.signing.keys import first_keys as first_signing_keys
 from delayer.core.timing.policy import policies
 from delayer.fakes.connections.secrets import MemorySeal, MemorySecrets
-from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
+from delayer.fakes.messaging.objects import MemoryObjects
 from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.messaging.topic import MemoryTopic
 from delayer.fakes.runtime.clock import ManualClock, ManualMeeting
@@ -35,6 +35,7 @@ from delayer.repositories.control.owner_claim import StoredOwnerClaim
 from delayer.repositories.control.owner_policies import StoredOwnerPolicies
 from delayer.repositories.control.signing_rows import StoredSigningRows
 from delayer.repositories.control.trials import StoredTrials
+from delayer.repositories.dead_letters import StoredDeadLetters
 from delayer.repositories.feed import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, WAITING, Feed
 from delayer.repositories.flow.blocks import StoredBlocks
 from delayer.repositories.flow.lines import StoredLines
@@ -227,7 +228,7 @@ class StackInMemory:
     limits: Limits = field(factory=Limits)
     clock: ManualClock = field(init=False, factory=lambda: ManualClock(START))
     observer: MemoryObserver = field(init=False, factory=MemoryObserver)
-    store: MemoryDeadLetterStore = field(init=False, factory=MemoryDeadLetterStore)
+    store: StoredDeadLetters = field(init=False, factory=lambda: StoredDeadLetters(MemoryObjects()))
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)
     tokens: Tokens = field(init=False, factory=Tokens)
     background: AtOnce = field(init=False, factory=AtOnce)

@@ -15,13 +15,13 @@ from delayer.core.schedule.margins import edge_of
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
 from delayer.core.series.series import Cursor, SeriesDefinition
-from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue, Message
 from delayer.ports.flow import Rows
 from delayer.ports.ledger import Conflict, WriteResult, Written
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.schedule_table import Page
 from delayer.ports.series import SeriesTransaction
+from delayer.repositories.dead_letters import StoredDeadLetters
 from delayer.repositories.feed import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, Feed, kind_of
 from delayer.repositories.flow import blocks
 from delayer.repositories.flow.blocks import StoredBlocks
@@ -249,8 +249,8 @@ class WatchedQueue(MemoryQueue):
         return 1_000_000 if greedy else super().visible()
 
 
-@define
-class WatchedStore(MemoryDeadLetterStore):
+@frozen
+class WatchedStore(StoredDeadLetters):
     """Reports what is stored, and whose bodies are deleted."""
 
     watch: "Watch" = field(kw_only=True)

@@ -23,6 +23,7 @@ from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, RecordChange
+from delayer.fakes.messaging.objects import MemoryObjects
 from delayer.fakes.messaging.queue import MemoryQueue, Message, oldest
 from delayer.fakes.runtime.faults import Crash
 from delayer.fakes.runtime.sequence import InOrder
@@ -365,7 +366,7 @@ class Stack(World):
 
     def make_adapters(self) -> None:
         super().make_adapters()
-        self.store = WatchedStore(watch=self.watch)
+        self.store = WatchedStore(MemoryObjects(), watch=self.watch)
         self.suspects = self._queue(SUSPECTS, 570 * SECOND)
         self.delayer_queue = self._queue("delayer", MINUTE, self.suspects)
         self.sweep_queue = self._queue("sweep", 120 * SECOND)

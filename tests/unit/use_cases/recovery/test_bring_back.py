@@ -8,13 +8,14 @@ from attrs import Factory, define, evolve
 from delayer.core.firing.sweeping import Gate
 from delayer.core.recovery.waiting import WaitingRecords, records_in
 from delayer.core.schedule.instants import MINUTE, SECOND
-from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
+from delayer.fakes.messaging.objects import MemoryObjects
 from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
 from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.consumers import Died
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.dead_letters import StoredDeadLetters
 from delayer.use_cases.recovery.bring_back import BYTES, BringBack
 from tests.world import START
 
@@ -39,8 +40,8 @@ class Consumer:
         return [at for at, record in enumerate(records) if record in self.cannot]
 
 
-def a_stand() -> tuple[BringBack, MemoryDeadLetterStore, Consumer]:
-    clock, store = ManualClock(START), MemoryDeadLetterStore()
+def a_stand() -> tuple[BringBack, StoredDeadLetters, Consumer]:
+    clock, store = ManualClock(START), StoredDeadLetters(MemoryObjects())
     consumer = Consumer(clock)
     observer = MemoryObserver()
     return (
@@ -50,7 +51,7 @@ def a_stand() -> tuple[BringBack, MemoryDeadLetterStore, Consumer]:
     )
 
 
-def put(store: MemoryDeadLetterStore, *records: str, at: int = 0) -> None:
+def put(store: StoredDeadLetters, *records: str, at: int = 0) -> None:
     store.set_aside(WaitingRecords(records=records, reason="", at=START + at))
 
 

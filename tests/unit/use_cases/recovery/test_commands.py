@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
+from delayer.fakes.messaging.objects import MemoryObjects
 from delayer.fakes.runtime.sequence import InOrder
 from delayer.ports.unavailable import Unavailable
+from delayer.repositories.dead_letters import StoredDeadLetters
 from delayer.use_cases.recovery.bulk import Bulk
 from delayer.use_cases.recovery.commands import USAGE, respond
 from delayer.use_cases.recovery.redrive import Redrive
@@ -63,14 +64,14 @@ def test_a_wrong_command_is_answered_with_the_usage(event: Any) -> None:
 
 
 def test_an_outage_is_answered() -> None:
-    class Down(MemoryDeadLetterStore):
+    class Down(StoredDeadLetters):
         """S3 does not answer."""
 
         def list(self, prefix: str, after: str, at_most: int) -> list[str]:
             raise Unavailable("list: timeout")
 
     _, redrive, _ = dead_letters()
-    assert respond(bulk_of(evolve(redrive, store=Down())), {"command": "list"}) == {
+    assert respond(bulk_of(evolve(redrive, store=Down(MemoryObjects()))), {"command": "list"}) == {
         "ok": False,
         "error": "list: timeout",
     }

@@ -1,13 +1,10 @@
-"""The dead-letter store in S3: one object for each body."""
+"""Objects in a bucket of S3."""
 
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
-from delayer.core.recovery import waiting as waiting_records
-from delayer.core.recovery.dead_letter import DeadLetter, encode
-from delayer.core.recovery.waiting import WaitingRecords
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -15,24 +12,17 @@ if TYPE_CHECKING:
 
 
 @frozen(kw_only=True)
-class S3DeadLetterStore:
-    """Port DeadLetterStore."""
+class S3Objects:
+    """Port Objects."""
 
     s3: "S3Client"
     bucket: str
 
-    def put(self, letter: DeadLetter) -> None:
+    def put(self, key: str, content: bytes) -> None:
         try:
-            self.s3.put_object(Bucket=self.bucket, Key=letter.key, Body=encode(letter), ContentType="application/json")
+            self.s3.put_object(Bucket=self.bucket, Key=key, Body=content, ContentType="application/json")
         except AWS_ERRORS as error:
-            raise Unavailable(f"put {letter.key}: {error}") from error
-
-    def set_aside(self, waiting: WaitingRecords) -> None:
-        content = waiting_records.encode(waiting)
-        try:
-            self.s3.put_object(Bucket=self.bucket, Key=waiting.key, Body=content, ContentType="application/json")
-        except AWS_ERRORS as error:
-            raise Unavailable(f"set aside {waiting.key}: {error}") from error
+            raise Unavailable(f"put {key}: {error}") from error
 
     def list(self, prefix: str, after: str, at_most: int) -> list[str]:
         try:
