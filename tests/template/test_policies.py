@@ -404,7 +404,7 @@ def test_all_but_some_is_too_much() -> None:
 
 
 @frozen
-class NotingStore(StoredDeadLetters):
+class NotingStore(StoredDeadLetters[MemoryObjects]):
     """Notes which of its methods was called for which prefix."""
 
     noted: set[tuple[str, str]] = field(factory=set)

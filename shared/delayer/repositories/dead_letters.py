@@ -1,5 +1,7 @@
 """The dead-letter store: one object for each body."""
 
+from typing import Generic, TypeVar
+
 from attrs import frozen
 
 from delayer.core.recovery import dead_letter, waiting
@@ -7,12 +9,14 @@ from delayer.core.recovery.dead_letter import DeadLetter
 from delayer.core.recovery.waiting import WaitingRecords
 from delayer.ports.objects import Objects
 
+Engine = TypeVar("Engine", bound=Objects)
+
 
 @frozen
-class StoredDeadLetters:
+class StoredDeadLetters(Generic[Engine]):
     """Port DeadLetterStore."""
 
-    objects: Objects
+    objects: Engine
 
     def put(self, letter: DeadLetter) -> None:
         self.objects.put(letter.key, dead_letter.encode(letter))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from delayer.aws.connections.secrets import SecretsManager
     from delayer.aws.messaging.consumers import LambdaConsumers
     from delayer.aws.messaging.function import LambdaFunction
+    from delayer.aws.messaging.objects import S3Objects
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic
@@ -485,7 +486,7 @@ class Environment:
         return SnsTopic(sns=client("sns"), arn=setting("LIFECYCLE_TOPIC"))
 
     @cached_property
-    def dead_letter_store(self) -> "StoredDeadLetters":
+    def dead_letter_store(self) -> "StoredDeadLetters[S3Objects]":
         from delayer.aws.messaging.objects import S3Objects
         from delayer.repositories.dead_letters import StoredDeadLetters
 

@@ -228,7 +228,7 @@ class StackInMemory:
     limits: Limits = field(factory=Limits)
     clock: ManualClock = field(init=False, factory=lambda: ManualClock(START))
     observer: MemoryObserver = field(init=False, factory=MemoryObserver)
-    store: StoredDeadLetters = field(init=False, factory=lambda: StoredDeadLetters(MemoryObjects()))
+    store: StoredDeadLetters[MemoryObjects] = field(init=False, factory=lambda: StoredDeadLetters(MemoryObjects()))
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)
     tokens: Tokens = field(init=False, factory=Tokens)
     background: AtOnce = field(init=False, factory=AtOnce)

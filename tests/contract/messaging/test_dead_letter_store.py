@@ -23,7 +23,7 @@ _names = (f"bucket-{number}" for number in count())
 ADAPTER = StoredDeadLetters
 
 
-def adapter(s3: Any) -> StoredDeadLetters:
+def adapter(s3: Any) -> StoredDeadLetters[S3Objects]:
     name = next(_names)
     s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
     return StoredDeadLetters(S3Objects(s3=s3, bucket=name))

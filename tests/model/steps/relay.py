@@ -6,6 +6,7 @@ from delayer.core.firing import relaying
 from delayer.core.ledger.claim import Claim
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, RetryLater
+from delayer.core.schedule.margins import MAX_HOLD
 from delayer.use_cases.firing.relay import first_attempt
 from tests.model.rules import Rules
 from tests.model.state import (
@@ -30,7 +31,7 @@ ACTION_TYPES = frozenset(schedule.definition.action_type for schedule in SCHEDUL
 def steps(world: World, rules: Rules) -> Iterator[Step]:
     """Whatever may happen next to a message of the delayer queue."""
     for copy in in_order(world.free):
-        if world.time >= DUE - relaying.MAX_HOLD:
+        if world.time >= DUE - MAX_HOLD:
             yield _receive(evolve(world, free=world.free - {copy}), rules, copy)
             if world.budget.kept_back:
                 yield _keep_back(evolve(world, free=world.free - {copy}).spend("kept_back"), copy)

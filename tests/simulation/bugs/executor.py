@@ -5,6 +5,7 @@ from typing import Any
 
 from attrs import evolve
 
+from delayer.core.actions.results import Done
 from delayer.core.firing import executing, retrying
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import hopped
@@ -111,7 +112,7 @@ def _take_without_a_note(message: Any, row: LedgerRow | None) -> Any:
 
 
 def _takes_it_for_done(self: Any, message: Any) -> Any:
-    return executing.Done(_reach(self, message).detail)
+    return Done(_reach(self, message).detail)
 
 
 BUGS = (

@@ -5,10 +5,11 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.firing import enqueueing, sweeping
+from delayer.core.firing import sweeping
 from delayer.core.firing.sweeping import Gate
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import MINUTE, Millis, minute_of
+from delayer.core.schedule.margins import edge_of
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.firing import sweep
 from tests.simulation.bugs.bug import Bug, never
@@ -19,7 +20,7 @@ _decide_gate = sweeping.decide_gate
 
 
 def _one_minute_only(progress: Progress, now: Millis, period: Millis, gate: Gate) -> sweeping.Plan:
-    return sweeping.Plan(minutes=(enqueueing.edge_of(now, period),), whole=False)
+    return sweeping.Plan(minutes=(edge_of(now, period),), whole=False)
 
 
 def _sweep_one_shard(self: Any, shards: Shards, began: Millis, gate: Gate, backlog: int) -> None:
@@ -35,7 +36,7 @@ def _deleted_is_empty(parts: Sequence[bool]) -> bool:
 
 
 def _close_what_comes(self: Any, watermark: int, shards: Any, began: Millis, whole: bool, room: int) -> sweep.Closing:
-    closed_until = enqueueing.edge_of(began, self.period) + 2
+    closed_until = edge_of(began, self.period) + 2
     return sweep.Closing(closed_until=closed_until, swept=sweep.Swept(), finished=True)
 
 

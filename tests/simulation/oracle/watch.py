@@ -549,7 +549,7 @@ class Watch:
     def _is_kept(self, schedule_id: str) -> bool:
         """In an object of the store; most often in the one it was seen in before. There may be thousands."""
         objects, known = self.stack.store.objects, self._kept_in.get(schedule_id)
-        if known in objects and schedule_id in self.ids_in(known):
+        if known and known in objects and schedule_id in self.ids_in(known):
             return True
         for key in objects:
             if schedule_id in self.ids_in(key):

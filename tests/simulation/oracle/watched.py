@@ -15,6 +15,7 @@ from delayer.core.schedule.margins import edge_of
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
 from delayer.core.series.series import Cursor, SeriesDefinition
+from delayer.fakes.messaging.objects import MemoryObjects
 from delayer.fakes.messaging.queue import MemoryQueue, Message
 from delayer.ports.flow import Rows
 from delayer.ports.ledger import Conflict, WriteResult, Written
@@ -250,7 +251,7 @@ class WatchedQueue(MemoryQueue):
 
 
 @frozen
-class WatchedStore(StoredDeadLetters):
+class WatchedStore(StoredDeadLetters[MemoryObjects]):
     """Reports what is stored, and whose bodies are deleted."""
 
     watch: "Watch" = field(kw_only=True)

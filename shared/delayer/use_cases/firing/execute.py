@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
+from delayer.core.actions.results import Done, Refused, Result, Retry
 from delayer.core.firing import executing, retrying
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.flow.block import Block
@@ -59,7 +60,7 @@ class Execute:
     limits: Limits
     seating: Seating
     check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
-    permit: Callable[[ExecutorMessage], executing.Refused | None] = lambda _: None  # by the policy of its owner
+    permit: Callable[[ExecutorMessage], Refused | None] = lambda _: None  # by the policy of its owner
     has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
@@ -287,7 +288,7 @@ class Execute:
             lateness = executing.lateness(message, self.clock.now())
             with self.ledger.attempting(), self.slots.kept_waiting():
                 result = refused or self.reach(message)
-            is_probe = is_probe and (isinstance(result, executing.Done) or result.reached)
+            is_probe = is_probe and (isinstance(result, Done) or result.reached)
             made = executing.Made(message=message, result=result, lateness=lateness, is_probe=is_probe)
         except NotAttempted as error:
             self.observer.warn("not attempted: it comes again", message.schedule.id, reason=str(error))
@@ -305,7 +306,7 @@ class Execute:
     def _until_next_probe(self, made: executing.Made) -> executing.Made:
         """What has probed in vain waits as all others do: its own delays are for attempts that count."""
         schedule, result = made.message.schedule, made.result
-        if not (made.is_probe and isinstance(result, executing.Retry)):
+        if not (made.is_probe and isinstance(result, Retry)):
             return made
         wait = self.breaker.gate.keeps_back(schedule, made.message.nonce)
         seconds = max(result.after_seconds or 0, wait.seconds if wait else SHORTEST_WAIT)
@@ -317,7 +318,7 @@ class Execute:
         row = evolve(row, answer=made.result.answer, attempted_at=executing.attempted_at(made))
         if message.attempt == 1:
             row = evolve(row, lateness=made.lateness)
-        if isinstance(made.result, executing.Done):
+        if isinstance(made.result, Done):
             return self._executed(message, row, made.result, made.lateness)
         row = evolve(row, age_from=executing.age_from(made, row))
         policy = retrying.policy_of(message.schedule.definition)
@@ -338,7 +339,7 @@ class Execute:
         if row is None:
             self.observer.warn("its row has expired before its outcome was written", message.schedule.id)
             return True
-        if isinstance(made.result, executing.Done):
+        if isinstance(made.result, Done):
             if may_end(row, message.nonce, message.fence, message.attempt, State.EXECUTED):
                 return self.record(made, row)
             self.observer.warn("ended otherwise", message.schedule.id, wanted="executed", current=row.state)
@@ -354,7 +355,7 @@ class Execute:
                 self.observer.note("copy refused", message.schedule.id, reason="overtaken after its attempt")
                 return True
 
-    def reach(self, message: ExecutorMessage) -> executing.Result:
+    def reach(self, message: ExecutorMessage) -> Result:
         """One attempt. A target that raises has a defect; that counts as an attempt like any other.
 
         So does one that returns no result: what is not counted would be repeated for ever. Raises NotAttempted.
@@ -366,10 +367,10 @@ class Execute:
         except Exception as error:  # noqa: BLE001 - it must not take the batch along
             where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent (ADR 0067)
             self.observer.warn("the target raised", message.schedule.id, error=type(error).__name__, where=where)
-            return executing.Retry(detail=f"the executor failed: {type(error).__name__}", reached=False)
-        if not isinstance(result, executing.Result):
+            return Retry(detail=f"the executor failed: {type(error).__name__}", reached=False)
+        if not isinstance(result, Result):
             self.observer.warn("the target returned no result", message.schedule.id, returned=type(result).__name__)
-            return executing.Retry(detail="the executor returned no Done, Retry or Refused", reached=False)
+            return Retry(detail="the executor returned no Done, Retry or Refused", reached=False)
         return result
 
     def _measure(self, schedule: Schedule, lateness: int) -> None:
@@ -378,7 +379,7 @@ class Execute:
         if lateness >= executing.LATE and not schedule.is_relaxed:
             self.observer.count("Late")
 
-    def _executed(self, message: ExecutorMessage, row: LedgerRow, result: executing.Done, lateness: int) -> bool:
+    def _executed(self, message: ExecutorMessage, row: LedgerRow, result: Done, lateness: int) -> bool:
         if self.end(message, row, State.EXECUTED, result.detail) is not None:
             return True
         self.observer.count("Executed")

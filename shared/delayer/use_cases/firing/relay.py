@@ -15,6 +15,7 @@ from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater,
 from delayer.core.limits.turn import Come, seconds_before
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.margins import MAX_HOLD
 from delayer.core.schedule.messages import WARM_UP, DelayerMessage, ExecutorMessage, decode, encode, encode_again
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import WritesLedger
@@ -217,7 +218,7 @@ class Relay(HandOver):
                 case tuple() as slots:
                     booked = evolve(one, message=evolve(one.message, slots=slots))
                     at = relaying.ready_at(booked.message)
-                    if at - now > relaying.MAX_HOLD:
+                    if at - now > MAX_HOLD:
                         in_line.append(self._comes_again(booked, at, now))
                     else:
                         ready.append(booked)

@@ -4,6 +4,7 @@ from typing import Any
 
 from attrs import evolve
 
+from delayer.core.actions.results import Retry
 from delayer.core.firing import executing
 from delayer.core.flow import comeback
 from delayer.core.flow.block import Kind
@@ -55,7 +56,7 @@ def _uses_up_an_attempt(*given: Any, **named: Any) -> LedgerRow:
 
 
 def _all_at_once(self: Any, circuit: Any, result: Any) -> None:
-    if isinstance(result, executing.Retry) and result.is_outage:
+    if isinstance(result, Retry) and result.is_outage:
         _probed(self, circuit, result)
     else:
         _closed_by_any_probe(self, circuit, result)

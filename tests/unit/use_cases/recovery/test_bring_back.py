@@ -40,7 +40,7 @@ class Consumer:
         return [at for at, record in enumerate(records) if record in self.cannot]
 
 
-def a_stand() -> tuple[BringBack, StoredDeadLetters, Consumer]:
+def a_stand() -> tuple[BringBack, StoredDeadLetters[MemoryObjects], Consumer]:
     clock, store = ManualClock(START), StoredDeadLetters(MemoryObjects())
     consumer = Consumer(clock)
     observer = MemoryObserver()
@@ -51,7 +51,7 @@ def a_stand() -> tuple[BringBack, StoredDeadLetters, Consumer]:
     )
 
 
-def put(store: StoredDeadLetters, *records: str, at: int = 0) -> None:
+def put(store: StoredDeadLetters[MemoryObjects], *records: str, at: int = 0) -> None:
     store.set_aside(WaitingRecords(records=records, reason="", at=START + at))
 
 

@@ -64,7 +64,7 @@ def test_a_wrong_command_is_answered_with_the_usage(event: Any) -> None:
 
 
 def test_an_outage_is_answered() -> None:
-    class Down(StoredDeadLetters):
+    class Down(StoredDeadLetters[MemoryObjects]):
         """S3 does not answer."""
 
         def list(self, prefix: str, after: str, at_most: int) -> list[str]:
