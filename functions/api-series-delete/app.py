@@ -3,7 +3,7 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
-from delayer.core.api.cancellation import SeriesRefuses
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import NoSeries
 from delayer.use_cases.series.halt import Halted, MayStillRun
 from delayer.wiring import use_cases

@@ -4,9 +4,9 @@ from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
 from delayer.aws.http.connections import hinted
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.request import KeyReused
 from delayer.core.api.series.steering import admit_series_change
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import NoSeries
 from delayer.ports.registry import RequestRow
 from delayer.use_cases.once import Call, Known

@@ -3,8 +3,8 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.series.no_body import admit_no_body
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import NoSeries
 from delayer.use_cases.series.halt import MayStillRun
 from delayer.use_cases.series.steering.resume import Resumed

@@ -3,11 +3,11 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.request import KeyReused
 from delayer.core.api.series.no_body import admit_no_body
 from delayer.core.api.series.steering import admit_backfill
 from delayer.core.series.backfill import Range
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import NoSeries
 from delayer.use_cases.series.steering.run import Began, RunAnswer
 from delayer.wiring import use_cases

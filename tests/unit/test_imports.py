@@ -482,7 +482,8 @@ def test_a_cold_start_imports_nothing_of_the_api_behind_it(function: str) -> Non
     if function.startswith("job-") or function == "task-1minute-series":
         assert found == {"delayer.core.api", "delayer.core.api.cancellation"}
     else:
-        assert bool(found) == function.startswith("api-")
+        refusals = {"delayer.core.api", "delayer.core.api.problem"}  # what a policy or a quota would say
+        assert bool(found - refusals) == function.startswith("api-")
 
 
 REPOSITORIES = {  # the modules of repositories that a function imports, of those that not every function does

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.request import KeyReused
 from delayer.core.schedule.instants import SECOND, format_instant
 from delayer.core.series.backfill import Range
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import SeriesDefinition
 from delayer.ports.registry import RequestRow
 from delayer.use_cases.once import Call

@@ -6,7 +6,7 @@ import msgspec
 
 from delayer.aws.http.problems import key_reused, problem
 from delayer.aws.http.responses import Response, Shown, known, response
-from delayer.core.api.cancellation import Expired, Masked, MayBeRunning, NotFound, OnItsWay, SeriesRefuses, TooLate
+from delayer.core.api.cancellation import Expired, Masked, MayBeRunning, NotFound, OnItsWay, TooLate
 from delayer.core.api.request import KeyReused
 from delayer.core.api.status import Outline, Status
 from delayer.core.flow.waiting import Waiting
@@ -16,6 +16,7 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule import definition
 from delayer.core.schedule.instants import SECOND, Millis, format_instant
 from delayer.core.schedule.schedule_id import is_relaxed, is_undecided, point_in_time_of
+from delayer.core.series.occurrence import SeriesRefuses
 
 Refusal = TooLate | MayBeRunning | Expired | NotFound | OnItsWay | Masked | SeriesRefuses | KeyReused
 

@@ -71,18 +71,6 @@ class Masked:
     """As OnItsWay, but the journal knows it: with its secrets masked, so that nothing can be scheduled from it."""
 
 
-@frozen
-class SeriesRefuses:
-    """It is an occurrence, and its series takes no such change now. `reason` is for the client."""
-
-    reason: str
-
-
-@frozen
-class NotCurrent:
-    """No series has this schedule as its current occurrence: the ledger row alone decides."""
-
-
 def decide_cancel(
     schedule_id: str, owner: str, current: LedgerRow | None, now: Millis, detail: str = CANCELLED
 ) -> LedgerChange | Already | TooLate | MayBeRunning | Expired | NotFound:

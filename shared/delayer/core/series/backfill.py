@@ -8,10 +8,10 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.command import CLOSED, CancelFirst, was_used
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import (
     Backfill,
     Cursor,

@@ -9,13 +9,13 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule_id import address_of
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import (
     MAX_BESIDE,
     Cursor,

@@ -34,6 +34,18 @@ _MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
 _STORED: Final = msgspec.json.Decoder(_Stored)
 
 
+@frozen
+class SeriesRefuses:
+    """It is an occurrence, and its series takes no such change now. `reason` is for the client."""
+
+    reason: str
+
+
+@frozen
+class NotCurrent:
+    """No series has this schedule as its current occurrence: the ledger row alone decides."""
+
+
 def occurrence_of(definition: Definition) -> Occurrence | None:
     """Which occurrence of which series a schedule is; None if it is of no series. Raises Malformed."""
     return occurrence_in(definition.series)

@@ -5,18 +5,10 @@ from typing import Protocol
 
 from attrs import frozen
 
-from delayer.core.api.cancellation import (
-    CANCELLED,
-    Expired,
-    MayBeRunning,
-    NotCurrent,
-    NotFound,
-    TooLate,
-    decide_cancel,
-    is_of_old,
-)
+from delayer.core.api.cancellation import CANCELLED, Expired, MayBeRunning, NotFound, TooLate, decide_cancel, is_of_old
 from delayer.core.ledger.row import Already, LedgerChange, LedgerRow, signed
 from delayer.core.schedule.schedule_id import is_occurrence, is_undecided, key_of
+from delayer.core.series.occurrence import NotCurrent
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger, WritesLedger
 from delayer.ports.observer import Observer

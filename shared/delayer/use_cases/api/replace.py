@@ -12,7 +12,6 @@ from delayer.core.api.cancellation import (
     NameTaken,
     NotFound,
     OnItsWay,
-    SeriesRefuses,
     TooLate,
     decide_replace,
     is_foreign,
@@ -27,6 +26,7 @@ from delayer.core.ledger.row import LedgerChange, LedgerRow, signed, waits_after
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, is_occurrence, is_undecided, key_of, kind_of
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.timing.window import reopened
 from delayer.ports.clock import Clock
 from delayer.ports.journal import ReadsHistory

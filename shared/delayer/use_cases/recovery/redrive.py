@@ -5,7 +5,6 @@ from typing import Any, Final, Protocol
 
 from attrs import evolve, frozen
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.firing.misfire import asked_for_again
 from delayer.core.ledger.lifecycle import IllegalTransition, State
@@ -20,6 +19,7 @@ from delayer.core.schedule.margins import delay_seconds, within_period
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import is_occurrence
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.ports.clock import Clock
 from delayer.ports.dead_letter_store import DeletesDeadLetters, ReadsDeadLetters
 from delayer.ports.ledger import Conflict, ReadsAndWritesLedger

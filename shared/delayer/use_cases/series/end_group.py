@@ -4,8 +4,8 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.jobs.job import JobRow, Outcome
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import Cursor, NoSeries, SeriesState
 from delayer.ports.clock import Parallel
 from delayer.ports.ledger import ReadsLedger

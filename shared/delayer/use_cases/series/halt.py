@@ -9,10 +9,11 @@ from typing import Final, Protocol
 
 from attrs import frozen
 
-from delayer.core.api.cancellation import MayBeRunning, NotFound, SeriesRefuses, TooLate
+from delayer.core.api.cancellation import MayBeRunning, NotFound, TooLate
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.command import Already, decide_delete, decide_pause
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import Cursor, CursorChange, NoSeries
 from delayer.ports.observer import Observer
 from delayer.ports.series import NotesSeries, ReadsSeries, ReadsSeriesNames

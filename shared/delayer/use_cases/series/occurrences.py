@@ -9,7 +9,6 @@ from typing import Final, Protocol, TypeVar
 
 from attrs import evolve, frozen
 
-from delayer.core.api.cancellation import NotCurrent, SeriesRefuses
 from delayer.core.ledger.row import Already, LedgerChange, LedgerRow
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
@@ -21,7 +20,7 @@ from delayer.core.series.command import (
     gives_up,
     is_settled,
 )
-from delayer.core.series.occurrence import occurrence_of
+from delayer.core.series.occurrence import NotCurrent, SeriesRefuses, occurrence_of
 from delayer.core.series.series import MAX_BESIDE, Cursor, CursorChange
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger

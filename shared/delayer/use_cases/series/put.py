@@ -5,8 +5,8 @@ from typing import Protocol
 
 from attrs import evolve, frozen
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.series.request import SeriesRequest
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.retention import OVER
 from delayer.core.series.series import NoSeries, SeriesDefinition
 from delayer.ports.series import CreatesSeries, ReadsSeries, ReadsSeriesNames

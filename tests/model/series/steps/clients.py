@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.series.backfill import Fill, Filled, Range, begun, filled
 from delayer.core.series.command import Already, Await, CancelFirst, Replace, patched
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import Cursor, CursorChange, NewTimes, SeriesState
 from delayer.core.series.stepping import Over, Step
 from tests.model.series.rules import Rules

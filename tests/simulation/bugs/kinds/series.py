@@ -5,13 +5,13 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recurrence.terms import OnMissed
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series import backfill, stepping
 from delayer.core.series.command import decide_beside, decide_delete, decide_pause, decide_resume
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.rules import new_times
 from delayer.core.series.series import Cursor, CursorChange, NewTimes, SeriesState
 from delayer.core.series.stepping import AT_THE_CLAIM, Step

@@ -199,8 +199,8 @@ import json
 
 from delayer.repositories.schedules.schedule_table import from_item, to_item
 from delayer.aws.http import responses, schedules as answers
-from delayer.core.api.request import Invalid
-from delayer.core.firing.executing import Refused
+from delayer.core.actions.results import Refused
+from delayer.core.api.problem import Invalid
 from delayer.core.schedule.instants import MINUTE
 from delayer.ports.queue import ReceivedMessage
 from delayer.wiring import use_cases

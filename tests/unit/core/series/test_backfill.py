@@ -7,7 +7,6 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import HOUR, Millis
 from delayer.core.series.backfill import (
@@ -24,6 +23,7 @@ from delayer.core.series.backfill import (
     filled,
 )
 from delayer.core.series.command import CancelFirst, decide_occurrence_delete, decide_occurrence_patch
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import Backfill, Cursor, CursorChange, Overlap, SeriesState
 from delayer.core.series.stepping import Ignore, Over, ReadAgain, Step
 from tests.samples import NOW, a_claim, an_id

@@ -3,7 +3,6 @@
 import pytest
 from attrs import evolve
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, SECOND, Millis
 from delayer.core.series.command import (
@@ -21,6 +20,7 @@ from delayer.core.series.command import (
     patched,
     resumed,
 )
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import MAX_BESIDE, Backfill, Cursor, CursorChange, NewTimes, Overlap, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step, decide_step, offset_of
 from tests.samples import NOW, a_claim, a_definition, an_id

@@ -13,7 +13,7 @@ import pytest
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit, admit_batch
 from delayer.core.api.json_body import keyed
-from delayer.core.api.problem import NotJson
+from delayer.core.api.problem import Invalid, NotJson
 from delayer.core.schedule.schedule import Schedule
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.unavailable import Unavailable
@@ -79,7 +79,7 @@ def test_the_key_is_taken_out_and_nothing_else_changes() -> None:
 @pytest.mark.parametrize("body", [b"{}", b"[]", b"1", b"\xff", b'"idempotencyKey"', b'{"a": ', b"[" * 5000])
 def test_what_has_no_key_is_left_as_it_is(body: bytes) -> None:
     assert keyed([body])[0].body == body
-    with pytest.raises((NotJson, ValueError)):
+    with pytest.raises((NotJson, Invalid)):
         admit(keyed([body])[0].body, START, built_in())
 
 

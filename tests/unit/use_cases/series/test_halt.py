@@ -5,11 +5,11 @@ import random
 import pytest
 from attrs import evolve
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import MINUTE
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.series.command import Already
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import NoSeries, SeriesState
 from delayer.core.series.stepping import Happened
 from delayer.ports.unavailable import Unavailable

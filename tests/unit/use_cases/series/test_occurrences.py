@@ -5,12 +5,12 @@ from itertools import permutations
 import pytest
 from attrs import evolve
 
-from delayer.core.api.cancellation import SeriesRefuses, TooLate
+from delayer.core.api.cancellation import TooLate
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule_id import Kind, kind_of
-from delayer.core.series.occurrence import Occurrence, occurrence_of
+from delayer.core.series.occurrence import Occurrence, SeriesRefuses, occurrence_of
 from delayer.core.series.retention import KEPT_AT_LEAST
 from delayer.core.series.series import MAX_BESIDE, SeriesState
 from delayer.ports.series import SeriesTransaction

@@ -5,13 +5,14 @@ from typing import Final, Protocol
 
 from attrs import asdict, evolve, frozen
 
-from delayer.core.api.cancellation import MayBeRunning, SeriesRefuses, decide_cancel, decide_replace
+from delayer.core.api.cancellation import MayBeRunning, decide_cancel, decide_replace
 from delayer.core.api.problem import FieldError, Invalid
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import MAX_OWNER, Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.command import Replace, decide_patch, patched
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.rules import new_times
 from delayer.core.series.series import Cursor, NoSeries, Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step, moved_to, offset_of

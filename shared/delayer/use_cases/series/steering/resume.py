@@ -5,13 +5,14 @@ from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
-from delayer.core.api.cancellation import MayBeRunning, SeriesRefuses
+from delayer.core.api.cancellation import MayBeRunning
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import Fill, Filled, decide_backfill_resume, filled
 from delayer.core.series.command import Await, CancelFirst, decide_resume, resumed, was_used
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.rules import times_between
 from delayer.core.series.series import Cursor, NoSeries, Rule, RuleFailed, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step, passed_by

@@ -5,13 +5,13 @@ from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.problem import FieldError, Invalid
 from delayer.core.api.request import KeyReused
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import MAX_FILLED, Filled, Range, begun, decide_backfill
 from delayer.core.series.command import decide_beside
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.rules import times_between
 from delayer.core.series.series import CursorChange, NoSeries, Rule, RuleFailed, SeriesDefinition
 from delayer.core.series.stepping import ReadAgain

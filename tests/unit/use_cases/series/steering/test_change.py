@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 import pytest
 from attrs import evolve
 
-from delayer.core.api.cancellation import SeriesRefuses, decide_replace
+from delayer.core.api.cancellation import decide_replace
 from delayer.core.api.problem import Invalid
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.recurrence.rule import parse_rule
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.core.schedule.schedule_id import key_of
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.rules import text_of
 from delayer.core.series.series import NoSeries, Overlap, SeriesDefinition, SeriesState
 from delayer.core.series.series import changed as with_changes

@@ -3,10 +3,11 @@
 import pytest
 from attrs import evolve
 
-from delayer.core.api.cancellation import MayBeRunning, SeriesRefuses
+from delayer.core.api.cancellation import MayBeRunning
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.series.backfill import Range
+from delayer.core.series.occurrence import SeriesRefuses
 from delayer.core.series.series import NoSeries, Overlap, SeriesState
 from delayer.core.series.stepping import Happened
 from delayer.ports.unavailable import Unavailable

@@ -2,13 +2,12 @@
 
 import pytest
 
-from delayer.core.api.cancellation import SeriesRefuses
 from delayer.core.api.problem import Invalid
 from delayer.core.api.request import KeyReused
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, format_instant
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import Range
-from delayer.core.series.occurrence import occurrence_of
+from delayer.core.series.occurrence import SeriesRefuses, occurrence_of
 from delayer.core.series.retention import KEPT_AT_LEAST
 from delayer.core.series.series import MAX_BESIDE, NoSeries, SeriesState
 from delayer.repositories.feed import SCHEDULES
