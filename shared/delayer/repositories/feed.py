@@ -1,18 +1,18 @@
 """The streams of a stack in memory: what its store tells, as the functions that read streams are given it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cache, partial
 from typing import Final
 
 from attrs import define, field
 
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND
-from delayer.core.schedule.table_change import Kind, RecordChange, Row
+from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.ports.clock import Clock
 from delayer.repositories.ledger import ledger
 from delayer.repositories.schedules.schedule_table import from_item
 from delayer.store.changes import ItemChange
-from delayer.store.items import StoredItem
 
 SCHEDULES: Final = "schedules"  # the tables of a stack in memory, by their names
 RELAXED: Final = "relaxed"
@@ -51,7 +51,7 @@ class Feed:
             RecordChange(
                 kind=kind,
                 sequence=sequence,
-                read=_read_once(image or {}),
+                read=cache(partial(from_item, image or {})),
                 record={"sequence": sequence, "table": change.table},
                 at=self.clock.now() // SECOND * SECOND,
                 event=sequence,
@@ -72,18 +72,6 @@ class Feed:
         """Those after the first ones. What has expired is no event."""
         written = [one for one in self.rows[number:] if one.new is not None]
         return [(ledger.from_item(one.old) if one.old else None, ledger.from_item(one.new or {})) for one in written]
-
-
-def _read_once(image: StoredItem) -> Callable[[], Row]:
-    """Its row, when somebody asks for it; `cache` would take longer to make than most rows to read."""
-    found: list[Row] = []
-
-    def read() -> Row:
-        if not found:
-            found.append(from_item(image))
-        return found[0]
-
-    return read
 
 
 def kind_of(change: ItemChange) -> Kind:
