@@ -42,7 +42,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability bench profile scale frozen endpoints simulate model record contract new-executor \
+.PHONY: help local client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability weight bench profile scale frozen endpoints simulate model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -106,6 +106,9 @@ docs-serve: $(SITE) ## serve the documentation while you write
 readability: $(INSTALLED) ## which pages and sentences of the documentation are hard to read
 	@$(BIN)/python -m tests.docs.reading
 
+weight: $(INSTALLED) ## how much there is to read, and the limits that it keeps (ARGS=/path/to/another/tree)
+	@$(BIN)/python -m tests.weight $(ARGS)
+
 bench: $(INSTALLED) ## measure lateness, throughput and cost (ARGS=--help)
 	@$(BIN)/python -m bench $(ARGS)
 
@@ -118,9 +121,9 @@ scale: $(INSTALLED) ## calculate lateness, what binds and cost on AWS (ARGS="--s
 simulate: $(INSTALLED) ## play many stories full of faults (SEEDS=10000; SEED=7 prints one story; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.simulation $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-model: $(INSTALLED) ## search every interleaving of one schedule, precise, relaxed, of a series or without a time, of a circuit, of a limit, of its seats, of a repeat and of what comes back, then remove each guard (ARGS=--help)
+model: $(INSTALLED) ## search every interleaving of one schedule, precise, relaxed, of a series or without a time, of a circuit, of a limit, of its seats, of a connection, of a repeat and of what comes back, then remove each guard (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.model $(ARGS)
-	@$(if $(ARGS),,for space in series net relaxed timing circuit limits seats keys repeats suspects; do PYTHONPATH=shared:client $(BIN)/python -m tests.model.$$space || exit 1; done)
+	@$(if $(ARGS),,PYTHONPATH=shared:client $(BIN)/python -m tests.model.tables)
 
 record: $(INSTALLED) ## write down what the simulation and the model find (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.proofs $(ARGS)
@@ -160,20 +163,27 @@ deploy: $(LOCAL) ## deploy to AWS with the SAM CLI (STACK=delayer PARAMETERS="Ac
 	@$(BIN)/python -m operate.deploy --stack "$(STACK)" $(foreach tag,$(TAGS),--tag '$(subst ','\'',$(tag))') \
 		$(foreach parameter,$(PARAMETERS),'$(subst ','\'',$(parameter))')
 
-verify: $(LOCAL) ## check what a deployed stack promises (URL=https://… STACK=delayer TOKEN=…; ARGS=--help)
-	@$(BIN)/python -m operate.verify --stack $(STACK) $(if $(URL),--url $(URL)) $(ARGS)
+# The command line as a shell without settings of its own has it: what is typed counts, and what the AWS CLI would use.
+# The shell sets it: as an argument of env, every user of the machine could read the token.
+UNTOLD = unset DELAYER_URL DELAYER_TOKEN DELAYER_OWNER DELAYER_STACK; DELAYER_CONFIG=/dev/null PYTHONPATH=shared:client
+
+verify: $(LOCAL) ## check what a deployed stack promises (URL=https://… STACK=delayer, a token in the variable TOKEN; ARGS=--help)
+	@$(UNTOLD) DELAYER_TOKEN="$$TOKEN" $(BIN)/python -m delayer_client.cli verify --stack "$(STACK)" $(if $(URL),--url $(URL)) \
+		$(if $(URL)$(findstring --url,$(ARGS)),--yes) $(ARGS)
 
 restore: $(LOCAL) ## copy restored tables into a stack (STACK=delayer; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m operate.restore --stack $(STACK) $(ARGS)
 
-dead-letters: $(LOCAL) ## redrive or discard dead letters, one or many (ARGS="redrive --reason 'HTTP 503' --dry-run"; ARGS=--help)
-	@$(BIN)/python -m operate.dead_letters $(ARGS)
+dead-letters: $(LOCAL) ## redrive or discard dead letters, one or many (STACK=delayer ARGS="redrive --reason 'HTTP 503' --dry-run"; ARGS=--help)
+	@$(UNTOLD) $(BIN)/python -m delayer_client.cli dead-letters --by-name --stack "$(STACK)" \
+		$(if $(filter redrive discard,$(ARGS)),--yes) $(ARGS)
 
-owner-policy: $(LOCAL) ## say what owners may do (ARGS="set --owner NAME --json '{…}'"; ARGS=--help)
-	@$(BIN)/python -m operate.owner_policy $(ARGS)
+owner-policy: $(LOCAL) ## say what owners may do (STACK=delayer ARGS="set NAME --policy '{…}'"; ARGS=--help)
+	@$(UNTOLD) $(BIN)/python -m delayer_client.cli policy --by-name --stack "$(STACK)" \
+		$(if $(filter set remove,$(ARGS)),--revision 0) $(ARGS)
 
-flow: $(LOCAL) ## what waits though it is due: list, suspend, release, limit, close (ARGS="suspend --owner NAME --reason '…'"; ARGS=--help)
-	@$(BIN)/python -m operate.flow $(ARGS)
+flow: $(LOCAL) ## what waits though it is due: list, suspend, release, limit, close (STACK=delayer ARGS="suspend --of NAME --reason '…'"; ARGS=--help)
+	@$(UNTOLD) $(BIN)/python -m delayer_client.cli flow --by-name --stack "$(STACK)" $(ARGS)
 
 lock: $(LOCAL) ## resolve the requirements again
 	@$(PIP_COMPILE) --upgrade --output-file $(RESOLVED) requirements-uv.in requirements-local.in requirements-dev.in \

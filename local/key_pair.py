@@ -51,7 +51,7 @@ def write_exports(folder: Path, pair: KeyPair, endpoint_url: str) -> Path:
 
 
 def exports_of(pair: KeyPair, endpoint_url: str) -> str:
-    """What a shell reads. A profile or a session token of the user's own would not fit to the pair."""
+    """Writes lines that a shell reads. A profile or a session token of the user's own would not fit to the pair."""
     return f"""\
 export AWS_ENDPOINT_URL={endpoint_url}
 export AWS_DEFAULT_REGION={REGION}

@@ -125,6 +125,17 @@ def send_headers(handler: BaseHTTPRequestHandler, headers: Mapping[str, str]) ->
     handler.end_headers()
 
 
+def refusal_of(headers: Mapping[str, str], size: str) -> HTTPStatus | None:
+    """The status for a request that is not read, of a web page or with this `Content-Length`; None for another one."""
+    if DOOR.refusal_of(headers):
+        return HTTPStatus.FORBIDDEN
+    if not (size.isascii() and size.isdigit()):
+        return HTTPStatus.BAD_REQUEST
+    if len(size) > 7 or int(size) > LARGEST_BODY:  # Python reads no number of thousands of digits
+        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    return None
+
+
 def handler_for(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
     """The request handler that reports to this receiver."""
 
@@ -137,16 +148,15 @@ def handler_for(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
             at_ms = time.time_ns() // 1_000_000
             headers = headers_by_name(self.headers.items())
             size = headers.get("content-length", "0")
-            if DOOR.refusal_of(headers):
-                self.refuse(HTTPStatus.FORBIDDEN)
-            elif not (size.isascii() and size.isdigit()):
-                self.refuse(HTTPStatus.BAD_REQUEST)
-            elif len(size) > 7 or int(size) > LARGEST_BODY:  # Python reads no number of thousands of digits
-                self.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-            else:
-                body = self.rfile.read(int(size))
-                status = receiver.record(at_ms, self.command, self.path, headers, body)
-                self.respond(status, receiver.delay_for(self.path))
+            if refusal := refusal_of(headers, size):
+                self.refuse(refusal)
+                return
+            body = self.rfile.read(int(size))
+            if len(body) < int(size):  # its sender was killed, and sends it again: no request arrived
+                self.close_connection = True
+                return
+            status = receiver.record(at_ms, self.command, self.path, headers, body)
+            self.respond(status, receiver.delay_for(self.path))
 
         def respond(self, status: int, headers: Mapping[str, str] = NO_MORE) -> None:
             self.send_response(status)

@@ -25,7 +25,7 @@ class Signatures:
     _fetched_at: float = field(default=float("-inf"), init=False)
 
     def checked(self, request: ReceivedRequest) -> str:
-        """What is to be said of a request."""
+        """Says of a request whether its signature is right."""
         if "webhook-signature" not in request.headers:
             return UNSIGNED
         if self._is_verified(request) or (self._fetch() and self._is_verified(request)):

@@ -16,7 +16,9 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 @frozen(kw_only=True)
 class Doorkeeper:
-    """What one port accepts of a browser. Programs such as curl and boto3 send neither of the two headers of a page."""
+    """Decides which calls of a browser one port accepts. Programs such as curl and boto3 send neither of the two
+    headers of a page.
+    """
 
     own_pages: bool  # whether a page that came from this very port may use it
     subdomains: bool  # whether names such as bucket.localhost are accepted, which S3 clients use

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import frozen
 from botocore.exceptions import BotoCoreError, ClientError
 
-from delayer.aws.messaging.queue import SqsQueue
-from delayer.ports.queue import Outgoing
+from delayer.engines.aws.messaging import SqsQueue
+from delayer.engines.ports import Outgoing
 from delayer_client.transport.proxies import aws_client
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ SUSPECTS: Final = re.compile(r".*SuspectsQueue|executor-.*-suspects")  # earlier
 UNKNOWN_TYPES: Final = "executor-remote"  # there, a schedule of an unknown type waits and becomes a dead letter
 SUBSCRIBER: Final = "subscriber-"  # with which the name of a subscriber's queue begins; it has copies of events only
 POLICY: Final = "policy-"  # likewise of a policy; its messages have ids alone, and the net asks again
-BY_NAME: Final = (SUBSCRIBER, POLICY)  # a stack has those that it names
+OF_POLICIES: Final = "PoliciesDeadLetterQueue"  # which a stack has with its first policy; ids alone are in it, too
+BY_NAME: Final = (SUBSCRIBER, POLICY, OF_POLICIES)  # a stack has those that it names
 PREFIX: Final = 16  # characters of the stack's name with which a queue begins; CloudFormation may cut off the others
 QUIET: Final = 60  # seconds without a message until a queue counts as empty: SQS counts with a delay
 PAUSE: Final = 2  # seconds between two looks
@@ -84,7 +85,7 @@ class MoveQueues:
 
     sqs: "SQSClient"
     pairs: Sequence[Pair]
-    unread: Sequence[str] = ()  # queues of subscribers that are no more: nobody wants their events
+    unread: Sequence[str] = ()  # of subscribers and policies that are no more: nobody wants what is in them
     say: Callable[[str], object] = print
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
@@ -132,20 +133,20 @@ class MoveQueues:
         return answer.get("Messages", [])
 
     def _delete(self, pair: Pair, sent: "Sequence[MessageTypeDef]") -> None:
-        """What is not deleted is received and sent again: the ledger knows it by its nonce."""
+        """A message that is not deleted is received and sent again: the ledger knows it by its nonce."""
         if sent:
             entries: Any = [{"Id": str(at), "ReceiptHandle": one["ReceiptHandle"]} for at, one in enumerate(sent)]
             self.sqs.delete_message_batch(QueueUrl=pair.source, Entries=entries)
 
     def waiting(self, pair: Pair) -> Waiting:
-        """What is in the old queue."""
+        """Counts the messages in the old queue."""
         counts = self.sqs.get_queue_attributes(QueueUrl=pair.source, AttributeNames=COUNTS)["Attributes"]
         ready, delayed, received = (int(counts.get(name, 0)) for name in COUNTS)
         return Waiting(ready=ready, delayed=delayed, received=received)
 
 
 def _again(message: "MessageTypeDef") -> Outgoing:
-    """What is received is ready; the relay looks at the time itself."""
+    """A message that is received is ready; the relay looks at the time itself."""
     return Outgoing(body=message["Body"], message_group=message.get("Attributes", {}).get("MessageGroupId", ""))
 
 
@@ -184,6 +185,8 @@ def pairs_of(sqs: "SQSClient", old: Sequence[tuple[str, str]], new: Mapping[str,
 
 def why_unread(name: str) -> str:
     """Of a queue of a subscriber or a policy that the new stack does not have."""
+    if name == OF_POLICIES:
+        return "there is no policy, and ids alone are in it; whoever waits for one waits in a table, and is asked again"
     if name.startswith(POLICY):
         return "there is no such policy any more; whoever waits for it waits in a table, and is asked for again"
     return "there is no such subscriber any more, and it has copies of events only"

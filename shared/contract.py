@@ -1,4 +1,4 @@
-"""Writes what is made of other files: actions and policies in `openapi.yaml` and in the layer, and schemas of requests.
+"""Writes what is made of other files: actions and policies in `openapi.yaml` and in the layer, request schemas, routes.
 
 The classes in `functions/executor-*/app.py` are the only source of the actions (ADR 0088), those in
 `functions/policy-*/app.py` of the policies (ADR 0096), and `openapi.yaml` is that of all else. The Lambdas carry JSON
@@ -17,14 +17,16 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "shared"))
 
-from delayer.core.actions import action_type  # noqa: E402 - the path comes first
-from delayer.core.actions.action_type import ActionType, parsed  # noqa: E402
-from delayer.core.masking.mask import secrets_of  # noqa: E402
+from api_template import TEMPLATE, template_text  # noqa: E402 - it lies beside this file
+from delayer.actions.rules import model as action_type  # noqa: E402 - the path comes first
+from delayer.actions.rules.model import ActionType  # noqa: E402
+from delayer.masking.mask import secrets_of  # noqa: E402
+from delayer.schedule.json_text import parsed  # noqa: E402
 
 OPENAPI: Final = ROOT / "openapi.yaml"
-CONTRACT: Final = ROOT / "shared/delayer/core/api/contract.json"
-BUILT_IN: Final = ROOT / "shared/delayer/core/actions/built_in.json"
-POLICIES: Final = ROOT / "shared/delayer/core/timing/policies.json"
+CONTRACT: Final = ROOT / "shared/delayer/http/contract.json"
+BUILT_IN: Final = ROOT / "shared/delayer/actions/rules/built_in.json"
+POLICIES: Final = ROOT / "shared/delayer/accept/rules/policies.json"
 BEGIN: Final = "    # ---- actions: written by `make contract` from functions/executor-*/app.py\n"
 END: Final = "    # ---- end of the actions\n"
 BEGIN_POLICIES: Final = "    # ---- policies: written by `make contract` from functions/policy-*/app.py\n"
@@ -33,7 +35,7 @@ REMOTE: Final = ActionType(type="remote", schema='{"type":"object"}', internal=T
 
 
 def actions() -> list[ActionType]:
-    """What the classes of Delayer's own executors say, by type."""
+    """The descriptions that the classes of Delayer's own executors give, by type."""
     folders = sorted(path.parent for path in ROOT.glob("functions/executor-*/app.py"))
     return [_action_in(folder) for folder in folders]
 
@@ -72,12 +74,12 @@ def _policy_in(folder: Path) -> tuple[str, str]:
 
 
 def policies_text() -> str:
-    """Those of the own stack, as the layer has them."""
+    """The file in which the layer has the policies of the own stack."""
     return json.dumps(policies(), indent=1, sort_keys=True, ensure_ascii=True) + "\n"
 
 
 def built_in_text() -> str:
-    """Those of the own stack, as the layer has them."""
+    """The file in which the layer has the actions of the own stack."""
     texts = {action.type: action_type.encode(action) for action in actions()}
     return json.dumps(texts, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
 
@@ -129,7 +131,7 @@ def _indented(schemas: dict[str, Any]) -> str:
 
 
 def contract() -> dict[str, Any]:
-    """What the functions need of the API: request schemas with the action left open, and the routes."""
+    """The part of the API that the functions need: request schemas with the action left open, and the routes."""
     openapi = yaml.safe_load(OPENAPI.read_text())
     schemas = openapi["components"]["schemas"]
     request = _resolved({**schemas["ScheduleRequest"], "properties": _open(schemas, "ScheduleRequest")}, schemas)
@@ -156,8 +158,9 @@ def contract() -> dict[str, Any]:
         "connectionTest": _resolved(schemas["ConnectionTestRequest"], schemas),
         "connectionListing": _query(openapi, "/connections", "get"),
         "group": _query(openapi, "/schedules", "delete"),
-        "read": _that_read(openapi),
-        "routes": {path: _methods(item) for path, item in sorted(openapi["paths"].items())},
+        "read": _that(openapi, "x-delayer-access", "read"),  # they change nothing, and show no secret
+        "create": _that(openapi, "x-delayer-creates", True),  # by them an owner gets something new (ADR 0147)
+        "routes": {path: _functions(item) for path, item in sorted(openapi["paths"].items())},
     }
 
 
@@ -184,19 +187,21 @@ def _open(schemas: dict[str, Any], request: str) -> dict[str, Any]:
     return {name: OPEN.get(name, schema) for name, schema in schemas[request]["properties"].items()}
 
 
-def _methods(item: dict[str, Any]) -> list[str]:
-    return sorted(method.upper() for method in item if method != "parameters")
+def _functions(item: dict[str, Any]) -> dict[str, str]:
+    """By method: the function that answers."""
+    answering = {method.upper(): one["x-delayer-function"] for method, one in item.items() if method != "parameters"}
+    return dict(sorted(answering.items()))
 
 
-def _that_read(openapi: dict[str, Any]) -> list[str]:
-    """The routes that change nothing, and show no secret."""
+def _that(openapi: dict[str, Any], name: str, value: object) -> list[str]:
+    """The routes of which an operation says this."""
     operations = (
         (f"{method.upper()} {path}", operation)
         for path, item in openapi["paths"].items()
         for method, operation in item.items()
         if method != "parameters"
     )
-    return sorted(route for route, operation in operations if operation.get("x-delayer-access") == "read")
+    return sorted(route for route, operation in operations if operation.get(name) == value)
 
 
 def _query(openapi: dict[str, Any], path: str, method: str) -> dict[str, Any]:
@@ -227,7 +232,7 @@ def text() -> str:
 
 
 def main() -> int:
-    """Writes all four; a file that is up to date already is left alone. With `--check` it only says which are not."""
+    """Writes all five; a file that is up to date already is left alone. With `--check` it only says which are not."""
     parser = argparse.ArgumentParser(description="Writes what is made of the classes of the actions and openapi.yaml.")
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if a file is out of date")
     only_checks = parser.parse_args().check
@@ -236,6 +241,7 @@ def main() -> int:
         (BUILT_IN, built_in_text()),
         (POLICIES, policies_text()),
         (CONTRACT, text()),
+        (TEMPLATE, template_text(yaml.safe_load(OPENAPI.read_text()))),
     )
     behind = {path: content for path, content in made if not path.exists() or path.read_text() != content}
     for path, content in behind.items():

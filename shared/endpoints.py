@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from botocore.loaders import Loader
 
-from delayer.aws.start.session import ENDPOINTS, SERVICES
+from delayer.engines.aws.start import ENDPOINTS, SERVICES
 
 RENAMED: Final = {"stepfunctions": "states"}  # the name of its endpoint; that of the others is the service's
 

@@ -38,9 +38,9 @@ _Loader.add_multi_constructor("!", _tag)
 
 
 @cache
-def written() -> dict[str, Any]:
-    """The template as it is written, loops and all."""
-    loaded: dict[str, Any] = yaml.load(TEMPLATE.read_text(), Loader=_Loader)
+def written(file: Path = TEMPLATE) -> dict[str, Any]:
+    """The template as it is written, loops and all; another one for a comparison."""
+    loaded: dict[str, Any] = yaml.load(file.read_text(), Loader=_Loader)
     return loaded
 
 
@@ -60,8 +60,13 @@ def every_action() -> list[str]:
 
 def expanded_with(**parameters: str) -> dict[str, Any]:
     """With other values than the defaults of these parameters."""
-    defaults = {name: str(given["Default"]) for name, given in written()["Parameters"].items()}
-    plain = without_loops(deepcopy(written()), parameters)
+    return expanded_from(written(), parameters)
+
+
+def expanded_from(template: dict[str, Any], parameters: dict[str, str]) -> dict[str, Any]:
+    """The same of any template."""
+    defaults = {name: str(given["Default"]) for name, given in template["Parameters"].items()}
+    plain = without_loops(deepcopy(template), parameters)
     made: dict[str, Any] = shortened(_chosen(plain, plain.get("Mappings", {}), {**defaults, **parameters}))
     return made
 

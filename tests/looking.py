@@ -10,47 +10,50 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.actions.registration import Registrations
-from delayer.core.connections.connection import Connection, SecretNote
-from delayer.core.connections.tokens import TokenRow
-from delayer.core.flow.block import Block
-from delayer.core.jobs.job import JobRow
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.limits.line import Micros
-from delayer.core.limits.seats import Row as SeatRow
-from delayer.core.owners.owner_policy import StoredOwnerPolicy
-from delayer.core.recovery.trial import Trial
-from delayer.core.schedule.bucket import RecordKey
-from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.table_change import Row
-from delayer.core.series.series import Cursor, SeriesDefinition
-from delayer.core.signing.rotation import Rotation
-from delayer.ports.owner_policies import DEFAULT
-from delayer.ports.registry import NameRow
-from delayer.repositories.connections.connections import StoredConnections, connection_from, connection_item
-from delayer.repositories.connections.tokens import StoredTokens, token_item, token_key
-from delayer.repositories.control.actions import StoredActions
-from delayer.repositories.control.owner_policies import StoredOwnerPolicies
-from delayer.repositories.control.signing_rows import StoredSigningRows
-from delayer.repositories.control.trials import StoredTrials
-from delayer.repositories.flow import blocks as block_rows
-from delayer.repositories.flow.blocks import StoredBlocks
-from delayer.repositories.flow.lines import StoredLines
-from delayer.repositories.flow.seats import StoredSeats, row_from
-from delayer.repositories.journal.journal import StoredJournal
-from delayer.repositories.ledger import ledger as ledger_rows
-from delayer.repositories.ledger.ledger import StoredLedger
-from delayer.repositories.registry import lists
-from delayer.repositories.registry.jobs import StoredJobs
-from delayer.repositories.registry.registry import StoredRegistry, group_list, name_from, name_item, put_whole
-from delayer.repositories.schedules import schedule_table
-from delayer.repositories.schedules.schedule_table import StoredScheduleTable
-from delayer.repositories.series import series_table
-from delayer.repositories.series.series_table import StoredSeries
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.store.items import Item, Key, StoredItem, entry_key, row_key
-from delayer.store.writes import Put
+from delayer.accept.ports import NameRow
+from delayer.accept.repository import StoredRegistry, group_list, name_from, name_item, put_whole
+from delayer.actions.repository import StoredActions
+from delayer.actions.rules.registration import Registrations
+from delayer.connections.model import Connection, SecretNote
+from delayer.connections.repository import (
+    StoredConnections,
+    StoredTokens,
+    connection_from,
+    connection_item,
+    token_item,
+    token_key,
+)
+from delayer.connections.rules import TokenRow
+from delayer.engines.sqlite import SqliteStore
+from delayer.engines.store.model import Item, Key, Put, StoredItem, entry_key, row_key
+from delayer.flow import repository as block_rows
+from delayer.flow.repository import StoredBlocks, StoredLines, StoredSeats, row_from
+from delayer.flow.rules.block import Block
+from delayer.flow.rules.gate import Row as SeatRow
+from delayer.flow.rules.limit import Micros
+from delayer.history import repository as lists
+from delayer.history.repository import StoredJournal
+from delayer.jobs.repository import StoredJobs
+from delayer.jobs.rules import JobRow
+from delayer.ledger import repository as ledger_rows
+from delayer.ledger.model import LedgerRow
+from delayer.ledger.repository import StoredLedger
+from delayer.owners.model import StoredOwnerPolicy
+from delayer.owners.ports import DEFAULT
+from delayer.owners.repository import StoredOwnerPolicies
+from delayer.records import repository as schedule_table
+from delayer.records.repository import StoredScheduleTable
+from delayer.recovery.repository import StoredTrials
+from delayer.recovery.rules import Trial
+from delayer.schedule.instants import Millis
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import RecordKey
+from delayer.schedule.table_change import Row
+from delayer.series.repository import series_table
+from delayer.series.repository.series_table import StoredSeries
+from delayer.series.rules.series import Cursor, SeriesDefinition
+from delayer.signing.repository import StoredSigningRows
+from delayer.signing.rules import Rotation
 
 END = 10**14  # behind all instants
 

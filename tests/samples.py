@@ -6,17 +6,15 @@ from typing import Any
 
 from attrs import evolve, fields
 
-from delayer.core.ledger.claim import Claim, decide_claim
-from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.core.recovery.dead_letter import DeadLetter, Prefix
-from delayer.core.schedule import messages
-from delayer.core.schedule.bucket import Address
-from delayer.core.schedule.definition import Definition
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis
-from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import KEY_BYTES, RANDOM_BYTES, Kind, mint
-from delayer.use_cases.firing.relay import first_attempt
+from delayer.dead_letters.model import DeadLetter, Prefix
+from delayer.ledger.model import LedgerChange, LedgerRow
+from delayer.ledger.rules import Claim, decide_claim
+from delayer.relay.relay import first_attempt
+from delayer.schedule import messages
+from delayer.schedule.instants import MINUTE, SECOND, Millis
+from delayer.schedule.messages import DelayerMessage, ExecutorMessage
+from delayer.schedule.schedule import Definition, Schedule
+from delayer.schedule.schedule_id import KEY_BYTES, RANDOM_BYTES, Address, IdKind, mint
 
 GOLDEN = Path(__file__).parent / "golden/v1"  # what is stored or on its way, as it was written once
 NOW: Millis = 1_795_251_600_000  # 2026-11-21T09:00:00Z
@@ -36,7 +34,7 @@ def an_id(
     owner: str = OWNER,
     randomness: bytes = RANDOMNESS,
     point_in_time: Millis | None = None,
-    kind: Kind = Kind.PLAIN,
+    kind: IdKind = IdKind.PLAIN,
 ) -> str:
     """`point_in_time`: if it was over when the schedule was accepted, else it is `due`."""
     asked = due if point_in_time is None else point_in_time
@@ -62,7 +60,7 @@ def a_schedule(due: Millis = NOW, shard: int = 3, randomness: bytes = RANDOMNESS
 
 def a_relaxed_schedule(due: Millis = NOW, randomness: bytes = RANDOMNESS, **changes: Any) -> Schedule:
     """As `a_schedule`, in the relaxed lane."""
-    return a_schedule(due, **{"id": an_id(due, randomness=randomness, kind=Kind.RELAXED), **changes})
+    return a_schedule(due, **{"id": an_id(due, randomness=randomness, kind=IdKind.RELAXED), **changes})
 
 
 def many_schedules(number: int, due: Millis = NOW, shard: int = 3) -> list[Schedule]:

@@ -5,10 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from delayer.core.schedule.bucket import LAST_INSTANT, MAX_SHARD
-from delayer.core.schedule.definition import Definition
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import MAX_OVERDUE, RANDOM_BYTES
+from delayer.schedule.schedule import Definition, Schedule
+from delayer.schedule.schedule_id import LAST_INSTANT, MAX_OVERDUE, MAX_SHARD, RANDOM_BYTES
 from tests.samples import an_id
 
 texts = st.text(st.characters(codec="utf-8"))

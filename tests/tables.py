@@ -8,9 +8,9 @@ from typing import Any, Final, TypeVar
 
 from attrs import evolve, fields, frozen
 
-from delayer.fakes import InOrder
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.store.store import Store
+from delayer.engines.memory.runtime import InOrder
+from delayer.engines.sqlite import SqliteStore
+from delayer.engines.store.store import Store
 
 Repository = TypeVar("Repository")
 Comes = Callable[[], object]

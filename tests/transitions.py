@@ -2,8 +2,8 @@
 
 import pytest
 
-from delayer.core.ledger import lifecycle
-from delayer.core.ledger.lifecycle import TRANSITIONS, EventType, State
+from delayer.ledger import model as lifecycle
+from delayer.ledger.model import TRANSITIONS, EventType, State
 
 
 def may_follow(source: State | None, target: State) -> bool:

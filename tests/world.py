@@ -1,8 +1,8 @@
-"""All functions on the shipped fakes, under one clock: what AWS does between them, done here step by step.
+"""All functions on the shipped fakes, under one clock: what AWS does between them is done by the pump, step by step.
 
-The use cases come from the same factories as those of the functions. Streams deliver in order and again from the lowest
-failed record, queues at least once, and a function that dies settles nothing. `duplicated` delivers every batch twice.
-A FaultPlan spoils one call of one function.
+The use cases are made as the functions make theirs: by `build`, or by the factories in `delayer.wiring.use_cases`. A
+function that dies settles nothing. `duplicated` delivers every batch twice. A FaultPlan spoils one call of one
+function.
 """
 
 import json
@@ -12,29 +12,46 @@ from zlib import crc32
 
 from attrs import define, evolve, field, frozen
 
-from delayer.aws.messaging.dead_letter_reader import schedules_in
-from delayer.core.history.events import LifecycleRecord, of_record, of_row
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.recovery.dead_letter import Contents
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.table_change import Heartbeat, RecordChange
-from delayer.core.timing.deciding import At, Chosen
-from delayer.fakes import MemoryQueue, MemoryStream, ScriptedTarget
-from delayer.fakes.runtime.faults import Crash, FaultPlan, faulty
-from delayer.ports.clock import Clock
-from delayer.ports.consumers import Absent, Consumers
-from delayer.ports.queue import ReceivedMessage
-from delayer.ports.stream_consumer import Died
-from delayer.ports.target import Target
-from delayer.ports.topic import Announcement
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.feed import RELAXED, SCHEDULES, WAITING
-from delayer.use_cases.api.accept import Accepted
-from delayer.use_cases.firing.enqueue import Sent
-from delayer.use_cases.recovery.guard import Guard
+from delayer.accept.use_cases.accept import Accept, Accepted
+from delayer.accept.use_cases.cancel import Cancel, Stop
+from delayer.accept.use_cases.replace import Replace
+from delayer.actions.ports import Target
+from delayer.dead_letters.model import Contents
+from delayer.engines.memory.faults import Crash, FaultPlan, faulty
+from delayer.engines.memory.messaging import MemoryQueue, lets_through
+from delayer.engines.ports import Announcement, Clock, ReceivedMessage, Unavailable
+from delayer.enqueue.enqueue import Enqueue, Sent
+from delayer.enqueue.sweep import SweepBuckets, Tick
+from delayer.fakes import ScriptedTarget
+from delayer.history.announce import Announce
+from delayer.history.model import LifecycleRecord
+from delayer.jobs.use_cases import BeginCancelGroup, CancelGroup
+from delayer.lambdas.dead_letter_reader import schedules_in
+from delayer.lambdas.memory_stream import LEDGER, STREAMED, WAITING
+from delayer.ledger.model import LedgerRow
+from delayer.recovery.dispatch import DispatchSuspects
+from delayer.recovery.guard import Guard
+from delayer.recovery.ports import Absent, Consumers, Died
+from delayer.relay.claim_relaxed import ClaimRelaxed
+from delayer.schedule.instants import MINUTE, SECOND, Millis
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.table_change import Heartbeat, RecordChange
+from delayer.series.use_cases.change import ChangeSeries
+from delayer.series.use_cases.create import CreateSeries
+from delayer.series.use_cases.halt import Halt
+from delayer.series.use_cases.resume import Resume
+from delayer.series.use_cases.run import RunSeries
+from delayer.series.use_cases.step import ReactToEvents
+from delayer.series.use_cases.tick import SeriesTick
+from delayer.timing.ask import EnqueueTiming, TimingNet
+from delayer.timing.decide import Decide
+from delayer.timing.rules import At, Chosen
 from delayer.wiring import in_memory, use_cases
-from delayer.wiring.in_memory import StackInMemory, StackSettings
+from delayer.wiring.build import build
+from delayer.wiring.in_memory import StackInMemory
+from delayer.wiring.manifest import FromQueue, FromStream, reaction_of
+from delayer.wiring.pump import Batch, LifecycleSource, Minutes, Pump, StreamSource
+from delayer.wiring.settings import Settings
 from tests.looking import all_rows
 
 START: Millis = in_memory.START
@@ -44,13 +61,25 @@ LEAD = in_memory.LEAD
 KEY = in_memory.KEY
 SIGNING_KEY = in_memory.SIGNING_KEY
 SUSPECTS = "suspects"  # the queue that all share
-GUARDED = {  # who handles them, by its name in functions/ and in the stack
+TICK = "task-1minute-enqueuer"
+NAMES_OF_QUEUES = {"executor-*": "http", "policy-*": "policy"}  # there is one of each
+PLAYED = {  # what runs by itself: by its name in the manifest, what is given a batch
+    TICK: "tick",
+    "stream-enqueuer": "enqueue",
+    "relaxed-claimer": "claim_relaxed",
+    "delayer-relay": "guarded_relay",
+    "executor-*": "guarded_execute",
+    "sweep-bucket-enqueuer": "sweep_buckets",
+    "suspects-dispatcher": "dispatch",
+}
+GUARDED = {  # who handles suspects, by its name in functions/ and in the stack
     "delayer-relay": "relay",
     "executor-http-request": "execute",
     "executor-remote": "execute",  # there is one executor here
     "series-stepper": "step",
 }
 ACTION = {"type": "http-request", "url": "http://target/"}
+READS = [FromStream(table=table) for table in (*STREAMED, LEDGER)]  # by one reader, here
 
 
 @define
@@ -107,64 +136,69 @@ class World(StackInMemory):
     plan: FaultPlan = field(factory=FaultPlan)
     duplicated: bool = False
     accepted: list[Schedule] = field(init=False, factory=list)
-    ticking: bool = field(init=False, default=True)
-    _last_tick: Millis = field(init=False, default=0)
-    _reported: tuple[int, int] = field(init=False, default=(0, 0))
-    _changed_at: list[Millis] = field(init=False, factory=list)  # of each record of the table's stream
+    played: dict[str, str] = field(init=False, factory=lambda: {**PLAYED})
+    stopped: set[str] = field(init=False, factory=set)  # what does not run meanwhile
 
     def __attrs_post_init__(self) -> None:
         self.prepare()
         self.build()
 
     def make_adapters(self) -> None:
-        """With queues of suspects, and a target that answers by a script."""
+        """With a target that answers by a script."""
         super().make_adapters()
-        self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS, visibility=100 * SECOND)
-        self.delayer_queue.dead_letters = self.http_queue.dead_letters = self.suspects
-        self.delayer_queue.visibility, self.http_queue.visibility = MINUTE, 510 * SECOND  # as in template.yaml
-        self.delayer_queue.max_receives = self.http_queue.max_receives = 1_000
         self.target = ScriptedTarget(self.clock)
+
+    def make_queues(self) -> None:
+        super().make_queues()
+        self.suspects = self.queues[SUSPECTS]
+        for queue in (self.delayer_queue, self.http_queue):
+            queue.dead_letters, queue.max_receives = self.suspects, 1_000
+
+    def new_queue(self, queue: FromQueue) -> MemoryQueue:
+        return evolve(super().new_queue(queue), name=NAMES_OF_QUEUES.get(queue.name, queue.name))
 
     def build(self) -> None:
         """The functions, as their app.py makes them."""
-        self.stream = MemoryStream(self.clock, self.feed.records[SCHEDULES], self.discard, shards=self.shards)
-        self.relaxed_stream = MemoryStream(self.clock, self.feed.records[RELAXED], self.discard, shards=self.shards)
-        self.accept = use_cases.accept(self.ports("accept"))
-        self.replace = use_cases.replace(self.ports("replace"), use_cases.occurrences(self.ports("replace")))
-        self.cancel = use_cases.cancel(self.ports("cancel"), use_cases.occurrences(self.ports("cancel")))
-        self.stop = use_cases.stop(self.ports("stop"))
-        self.begin_cancel_group = use_cases.begin_cancel_group(self.ports("begin cancel group"))
-        self.cancel_group = use_cases.cancel_group(self.ports("cancel group"))
+        self.accept = build(Accept, self.ports("accept"))
+        self.replace = build(Replace, self.ports("replace"), occurrences=use_cases.occurrences(self.ports("replace")))
+        self.cancel = build(Cancel, self.ports("cancel"), occurrences=use_cases.occurrences(self.ports("cancel")))
+        self.stop = build(Stop, self.ports("stop"))
+        self.begin_cancel_group = build(BeginCancelGroup, self.ports("begin cancel group"))
+        self.cancel_group = build(CancelGroup, self.ports("cancel group"))
         # The second time another environment runs it.
         sent = Sent(at_most=0 if self.duplicated else 10_000)
-        self.enqueue = evolve(use_cases.enqueue(self.ports("enqueue")), sent=sent)
-        self.waiting_stream = MemoryStream(self.clock, self.feed.records[WAITING], self.discard, shards=self.shards)
-        self.enqueue_timing = use_cases.enqueue_timing(self.ports("enqueue_timing"))
-        self.timing_tick = use_cases.timing_net(self.ports("timing tick"))
-        self.decide = use_cases.decide(self.ports("policy"), self.choose)
-        self.claim_relaxed = use_cases.claim_relaxed(self.ports("claim_relaxed"))
-        self.tick = use_cases.tick(self.ports("tick"))
-        self.sweep_buckets = use_cases.sweep_buckets(self.ports("sweep"))
+        self.enqueue = evolve(build(Enqueue, self.ports("enqueue")), sent=sent)
+        self.enqueue_timing = build(EnqueueTiming, self.ports("enqueue_timing"))
+        self.timing_tick = build(TimingNet, self.ports("timing tick"))
+        self.decide = build(Decide, self.ports("policy"), choose=self.choose)
+        self.claim_relaxed = build(ClaimRelaxed, self.ports("claim_relaxed"))
+        self.tick = build(Tick, self.ports("tick"))
+        self.sweep_buckets = build(SweepBuckets, self.ports("sweep"))
         self.relay = use_cases.relay(self.ports("relay"))
         self.execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
         self.guarded_relay = self.guarded_by("relay", lambda batch: self.relay_batch(batch))
         self.guarded_execute = self.guarded_by("execute", lambda batch: self.execute_batch(batch))
-        self.dispatch = use_cases.dispatch_suspects(self.ports("dispatch"))
-        self.announce = use_cases.announce(self.ports("announce"))
+        self.dispatch = build(DispatchSuspects, self.ports("dispatch"))
+        self.announce = build(Announce, self.ports("announce"))
         self.write_journal = use_cases.write_journal(self.ports("journal"))
         self.redrive = use_cases.redrive(self.ports("redrive"))
-        self.create_series = use_cases.create_series(self.ports("create series"))
-        self.halt = use_cases.halt_series(self.ports("halt series"))
-        self.resume = use_cases.resume_series(self.ports("resume series"))
-        self.change_series = use_cases.change_series(self.ports("change series"))
-        self.run_series = use_cases.run_series(self.ports("run series"))
+        self.create_series = build(CreateSeries, self.ports("create series"))
+        self.halt = build(Halt, self.ports("halt series"))
+        self.resume = build(Resume, self.ports("resume series"))
+        self.change_series = build(ChangeSeries, self.ports("change series"))
+        self.run_series = build(RunSeries, self.ports("run series"))
         self.guarded_step = self.guarded_by("step", lambda batch: self.step_batch(batch))
-        self.step = use_cases.react_to_events(self.ports("step"))
-        self.series_tick = use_cases.series_tick(self.ports("series tick"))
+        self.step = build(ReactToEvents, self.ports("step"))
+        self.series_tick = build(SeriesTick, self.ports("series tick"))
+        self.lifecycle = LifecycleSource(function="stream-lifecycle", feed=self.feed, reads=READS)
+        sources, stopped = self.sources(self.played), self.stopped
+        self.pump = Pump(sources=sources, run=self.run, wait_until=self.clock.sleep_until, stopped=stopped)
 
     def guarded_by(self, function: str, use: Callable[[Sequence[ReceivedMessage]], list[str]]) -> Guard:
-        queue = {"relay": self.delayer_queue, "execute": self.http_queue}.get(function)
-        return use_cases.guard(self.ports(function), use, queue and self.port_for(function, queue))
+        """As the manifest says what stands around it."""
+        name = next(one for one, here in GUARDED.items() if here == function)
+        guard: Guard = reaction_of(name).within(self.ports(function), use)
+        return guard
 
     def relay_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """What the relay does with a batch."""
@@ -183,7 +217,7 @@ class World(StackInMemory):
         """What the stepper of series does with a batch of events."""
         return self.step(batch)
 
-    def settings_for(self, function: str) -> StackSettings:
+    def settings_for(self, function: str) -> Settings:
         return evolve(self.settings, suspects=SUSPECTS) if function in GUARDED.values() else self.settings
 
     def target_for(self, function: str) -> Target:
@@ -197,7 +231,7 @@ class World(StackInMemory):
         return use
 
     @property
-    def handlers(self) -> Consumers:
+    def consumers(self) -> Consumers:
         """The functions whose messages become suspects."""
         return SameProcess(self)
 
@@ -210,7 +244,7 @@ class World(StackInMemory):
         """The changes that were written as these records."""
         return self.feed.changes(records)
 
-    def contents(self, content: bytes) -> Contents:
+    def read_dead_letter(self, content: bytes) -> Contents:
         """The schedules in an object of the store."""
         return schedules_in(content)
 
@@ -219,6 +253,15 @@ class World(StackInMemory):
 
     def port_for(self, function: str, port: Any) -> Any:
         return faulty(port, self.plan) if function == self.spoiled else port
+
+    @property
+    def ticking(self) -> bool:
+        """Whether the minute task runs."""
+        return TICK not in self.stopped
+
+    @ticking.setter
+    def ticking(self, is_on: bool) -> None:
+        (self.stopped.discard if is_on else self.stopped.add)(TICK)
 
     # ------------------------------------------------------------ clients
 
@@ -261,16 +304,7 @@ class World(StackInMemory):
 
     def run_until(self, instant: Millis) -> None:
         """Lets everything happen that happens up to an instant."""
-        while True:
-            if self.ticking and self.clock.now() - self._last_tick >= MINUTE:
-                self._last_tick = self.clock.now()
-                self._tick()
-            if not self._step():
-                following = self._next_event()
-                if following is None or following > instant:
-                    break
-                self.clock.sleep_until(following)
-        self.clock.sleep_until(instant)
+        self.pump.run_until(instant)
 
     def run_out(self, at_most: Millis) -> None:
         """Lets everything happen, up to an instant at most. It ends two ticks after nothing is under way any more.
@@ -282,36 +316,16 @@ class World(StackInMemory):
         self.run_until(min(self.clock.now() + 2 * MINUTE, at_most))
 
     def _is_under_way(self) -> bool:
-        queues = [queue.messages for queue, _ in self.consumers()]
         tables = [all_rows(one) for one in (self.table, self.relaxed, self.waiting_records)]
-        streams = [one.unread() for one in (self.stream, self.relaxed_stream, self.waiting_stream)]
-        return any([*queues, *tables, *streams])
+        return not self.pump.is_idle() or any([*tables, self.streams[WAITING].unread()])
 
     def lifecycle_records(self) -> list[LifecycleRecord]:
-        """What the two tables' streams brought since the last time."""
-        self._note_times()
-        of_table, of_ledger = self._reported
-        self._reported = (len(self.feed.records[SCHEDULES]), len(self.feed.rows))
-        records = list(zip(self.feed.records[SCHEDULES], self._changed_at, strict=True))[of_table:]
-        rows = list(enumerate(self.feed.ledger_since(of_ledger), of_ledger))
-        return [
-            *[
-                LifecycleRecord(
-                    sequence=change.sequence,
-                    event=of_record(change.kind, change.row, change.sequence, at // SECOND * SECOND),
-                )
-                for change, at in records
-                if isinstance(change.row, Schedule)
-            ],
-            *[
-                LifecycleRecord(sequence=str(number), event=of_row(old, new, f"row {number}"))
-                for number, (old, new) in rows
-            ],
-        ]
-
-    def _note_times(self) -> None:
-        unknown = len(self.feed.records[SCHEDULES]) - len(self._changed_at)
-        self._changed_at += [self.clock.now()] * unknown
+        """What the tables' streams brought since the last time."""
+        records: list[LifecycleRecord] = []
+        while batch := next(self.lifecycle.batches(), None):
+            records += batch.items
+            batch.settle([])
+        return records
 
     def update_journal(self) -> None:
         """What stream-lifecycle and lifecycle-journal do, once they have come so far."""
@@ -325,61 +339,27 @@ class World(StackInMemory):
             == []
         )
 
-    def _step(self) -> bool:
-        """One round of all consumers; whether any had work."""
-        self._note_times()
-        moved = [
-            self.read_stream(),
-            self.read_relaxed(),
-            *(self._consume(queue, use) for queue, use in self.consumers()),
-        ]
-        return any(moved)
+    def read_stream(self) -> bool:
+        """The enqueuer alone runs once; whether it had work."""
+        return self.pump.step("stream-enqueuer")
 
-    def consumers(self) -> list[tuple[MemoryQueue, Callable[[Any], list[str]]]]:
-        """Each queue, and the function that receives from it."""
-        return [
-            (self.delayer_queue, self.guarded_relay),
-            (self.http_queue, self.guarded_execute),
-            (self.sweep_queue, self.sweep_buckets),
-            (self.suspects, self.dispatch),
-        ]
+    def run(self, batch: Batch) -> None:
+        """A function, with a batch or at a minute."""
+        use = getattr(self, self.played[batch.function])
+        if isinstance(batch.source, Minutes):
+            self._tick(use)
+            return
+        failed = self._call(use, batch.items)
+        batch.settle(failed)
+        if isinstance(batch.source, StreamSource) and failed != []:
+            self.clock.move(SECOND)  # Lambda backs off, and delivers again
 
-    def _tick(self) -> None:
+    def _tick(self, use: Callable[[], object]) -> None:
         for _ in range(1 + self.duplicated):
             try:
-                self.tick()
+                use()
             except (Unavailable, Crash):
                 self.observer.note("tick failed")
-
-    def read_stream(self) -> bool:
-        return self._read(self.stream, self.enqueue)
-
-    def read_relaxed(self) -> bool:
-        """The stream of the relaxed table. What expires there does so when a test says it."""
-        return self._read(self.relaxed_stream, self.claim_relaxed)
-
-    def _read(self, stream: MemoryStream, use: Callable[[Any], list[str]]) -> bool:
-        busy = stream.busy()
-        for shard in busy:
-            if batch := stream.receive(shard):
-                failed = self._call(use, batch)
-                stream.settle(shard, failed)
-                if failed != []:
-                    self.clock.move(SECOND)  # Lambda backs off, and delivers again
-        return bool(busy)
-
-    def discard(self, batch: Sequence[RecordChange]) -> None:
-        """The failure destination of the stream: nothing here is tried for so long."""
-        raise AssertionError(f"{len(batch)} records of the stream were given up on")
-
-    def _consume(self, queue: MemoryQueue, use: Callable[[Any], list[str]]) -> bool:
-        batch = queue.receive(1 if queue.name == SUSPECTS else 10)
-        if not batch:
-            return False
-        failed = self._call(use, batch)
-        if failed is not None:
-            queue.settle(batch, failed)
-        return True
 
     def _call(self, use: Callable[[Any], list[str]], batch: Any) -> list[str] | None:
         """None: the function died or raised."""
@@ -388,11 +368,6 @@ class World(StackInMemory):
             return failed + use(batch) if self.duplicated else failed
         except (Unavailable, Crash):
             return None
-
-    def _next_event(self) -> Millis | None:
-        queues = [queue.next_visible() for queue, _ in self.consumers()]
-        ticks = [self._last_tick + MINUTE] if self.ticking else []
-        return min([*[at for at in queues if at is not None], *ticks], default=None)
 
     # ------------------------------------------------------------ what must be true
 
@@ -413,13 +388,13 @@ class World(StackInMemory):
             )
 
     def check_nothing_left(self) -> None:
-        for queue, _ in self.consumers():
-            assert queue.messages == []
+        for source in self.pump.sources:
+            assert source.is_empty(), source.function
         rows = all_rows(self.table).values()
         assert [one for one in rows if not isinstance(one, Heartbeat)] == []  # one that was not deleted expires
-        assert self.stream.unread() == []
 
 
 def reaches_the_journal(announcement: Announcement) -> bool:
-    """As the filter policy of its subscription says: a test of the template holds the two together."""
-    return "retold" not in dict(announcement.attributes)
+    """As the filter policy of its subscription says."""
+    queue = reaction_of("lifecycle-journal").queue
+    return queue is not None and lets_through(queue.gets or {}, dict(announcement.attributes))

@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.schedule.schedule import Schedule
+from delayer.schedule.schedule import Schedule
 
 Event = dict[str, Any]
 A_DAY = 86_400_000
@@ -104,15 +104,15 @@ def _stream(kind: str, image: str, items: list[Event]) -> Event:
 
 def _schedules(asked: Event, number: int) -> list[Schedule]:
     """Due now. Each with a key of its own in the ledger: an id ends with random characters that nobody checks here."""
-    from delayer.aws.events.images import item_in
-    from delayer.repositories.schedules.schedule_table import from_item
+    from delayer.lambdas.table_stream import item_in
+    from delayer.records.repository import from_item
 
     found = [from_item(item_in(item)) for item in _stored(asked, number)]
     return [evolve(one, point_in_time=_now()) for one in found if isinstance(one, Schedule)]
 
 
 def _delayed(asked: Event, number: int) -> Event:
-    from delayer.core.schedule.messages import DelayerMessage, encode
+    from delayer.schedule.messages import DelayerMessage, encode
 
     _forget(asked, number)
     return _queued(
@@ -122,10 +122,10 @@ def _delayed(asked: Event, number: int) -> Event:
 
 def _handed_over(asked: Event, number: int) -> Event:
     """With the claims in the ledger that a relay would have written."""
-    from delayer.core.ledger.claim import Claim, decide_claim
-    from delayer.core.ledger.row import LedgerChange
-    from delayer.core.schedule.messages import DelayerMessage, encode
-    from delayer.use_cases.firing.relay import first_attempt
+    from delayer.ledger.model import LedgerChange
+    from delayer.ledger.rules import Claim, decide_claim
+    from delayer.relay.relay import first_attempt
+    from delayer.schedule.messages import DelayerMessage, encode
 
     _forget(asked, number)
     bodies: list[str] = []
@@ -150,7 +150,7 @@ def _ledger() -> Any:
 
 def _forget(asked: Event, number: int) -> None:
     """Batches come round again: their rows are deleted before."""
-    from delayer.aws.runtime.clients import client
+    from delayer.engines.aws.clients import client
 
     for one in _schedules(asked, number):
         client("dynamodb").delete_item(TableName=os.environ["LEDGER_TABLE"], Key={"scheduleId": {"S": one.id}})

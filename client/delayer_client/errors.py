@@ -1,4 +1,4 @@
-"""What can go wrong. Every exception of this package is a DelayerError."""
+"""The exceptions of this package: each of them is a DelayerError."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ class NoAnswer(DelayerError):
 
 
 class NotEnded(DelayerError, TimeoutError):
-    """What was waited for has not ended within the timeout. It goes on."""
+    """The schedule has not ended within the timeout of the wait. It goes on."""
 
 
 class NotUnderstood(DelayerError):

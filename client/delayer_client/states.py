@@ -1,6 +1,7 @@
-"""Where a schedule stands, as people are told: one word, one time, one lateness.
+"""Where a schedule stands, as people are told: one state, one time, one lateness.
 
-The command line and the console say the same, in the words of the API. `retrying` alone is more exact than `claimed`.
+The command line and the console say the same. States are those of the API. Whether an attempt has failed is said beside
+the state, and is no state.
 """
 
 from datetime import datetime
@@ -9,33 +10,33 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from delayer_client.api.models import HistoryEntry, Schedule
 
-RETRYING: Final = "retrying"  # claimed, and an attempt has failed: another one waits, or runs
 WAITING: Final = ("undecided", "scheduled", "enqueued")  # not handed over
 LIVE: Final = (*WAITING, "claimed")
 BAD: Final = ("failed", "dead-lettered")
 ENDED: Final = ("executed", "failed", "cancelled", "replaced", "dropped", "dead-lettered")
-WORDS: Final = ("undecided", "decided", "scheduled", "enqueued", "claimed", RETRYING, *ENDED)
+STATES: Final = ("undecided", "decided", "scheduled", "enqueued", "claimed", *ENDED)
 
 
-def word(one: "Schedule") -> str:
-    """Its state. One that is not known here is said as it is."""
-    return RETRYING if one.state == "claimed" and (one.next_attempt_at or (one.attempt or 1) > 1) else one.state
+def is_retried(one: "Schedule") -> bool:
+    """Whether an attempt has failed, and another one waits or runs. Its state is `claimed`.
+
+    A first attempt that waits, for its limit or its circuit, has a next time, too.
+    """
+    return one.state == "claimed" and (one.attempt or 1) > 1
 
 
-def asked_as(said: str | None) -> str | None:
-    """The state by which the API lists those of a word; of them, `fits` are meant."""
-    return "claimed" if said == RETRYING else said
+def retry_in_words(one: "Schedule") -> str:
+    """The number of the attempt that runs or comes next, as it is said beside the state: "attempt 3".
 
-
-def fits(one: "Schedule", said: str | None) -> bool:
-    """Whether it belongs into the list of those of a word."""
-    return said != RETRYING or word(one) == RETRYING
+    Empty if it is not retried.
+    """
+    return f"attempt {one.attempt}" if is_retried(one) else ""
 
 
 def next_time(one: "Schedule") -> datetime | None:
     """When it is handed over or attempted next, at the earliest. None: it has ended, it runs, or nobody knows.
 
-    A circuit may keep an attempt back for longer than it was planned, and what is overdue is kept back by something.
+    A circuit may make an attempt wait for longer than it was planned, and an overdue schedule waits for something.
     """
     if one.state not in LIVE or (one.state == "claimed" and one.next_attempt_at is None):
         return None

@@ -93,7 +93,7 @@ def generated(document: Mapping[str, Any]) -> str:
 
 
 class Plainer(ast.NodeTransformer):
-    """What is not there is None; descriptions are docstrings only; a constant is the tag of its class."""
+    """A field that is not there is None; descriptions are docstrings only; a constant is the tag of its class."""
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """`Annotated[X, Meta(…)]` is X."""

@@ -12,7 +12,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT_IN = ROOT / "shared/delayer/core/actions/built_in.json"
+BUILT_IN = ROOT / "shared/delayer/actions/rules/built_in.json"
 FOLDER = "actions"
 BEHIND = "reference/http-api.md"  # in the navigation
 INDEX = """\

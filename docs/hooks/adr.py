@@ -19,6 +19,7 @@ OF_THE_SITE = (
     "They are also listed [by their dates](timeline.md), and [by the files of the code](code.md) that follow them."
 )
 LISTED = re.compile(r"- \[(\d{4})\]\((\d{4}-[a-z0-9-]+\.md)\) (.+)")
+ELSEWHERE = "index.md#decisions-told-elsewhere"  # the table of what was superseded
 HEAD = """\
 ---
 search:
@@ -29,7 +30,7 @@ search:
 
 Every decision by its date, the newest first, and grouped by theme as in [the index](index.md). Until the first release
 the records follow the code ([ADR 0001](0001-record-decisions.md)), so a date is that of the present wording. What was
-superseded is struck through, with the record that took its place.
+superseded is in [a table](index.md#decisions-told-elsewhere) of the index.
 """
 
 
@@ -60,13 +61,12 @@ def themes(index: str) -> list[dict[str, list[dict[str, str]]]]:
             [records] = found[-1].values()
             number, file, title = listed.groups()
             records.append({f"{number} {short(title)}": f"adr/{file}"})
-    return found
+    return [theme for theme in found if any(theme.values())]  # without that of the table
 
 
 def short(title: str) -> str:
-    """A title as far as its first colon or semicolon, marked if the record is superseded."""
-    whole, _, superseded = title.replace("`", "").partition(" (superseded")
-    return re.split("[:;]", whole)[0] + (" (superseded)" if superseded else "")
+    """A title as far as its first colon or semicolon."""
+    return re.split("[:;]", title.replace("`", ""))[0]
 
 
 def timeline(folder: Path) -> str:
@@ -78,7 +78,7 @@ def timeline(folder: Path) -> str:
         if listed := LISTED.fullmatch(line):
             _, file, title = listed.groups()
             meta = front_matter(folder / file)
-            entry = f"- {entered(meta, file, title, folder)}"
+            entry = f"- {entered(meta, file, title)}"
             dates.setdefault(str(meta["date"]), {}).setdefault(theme, []).append(entry)
     return HEAD + "".join(day(date, dates[date]) for date in sorted(dates, reverse=True))
 
@@ -86,29 +86,23 @@ def timeline(folder: Path) -> str:
 def day(date: str, by_theme: dict[str, list[str]]) -> str:
     """What was decided on one date."""
     entries = [entry for group in by_theme.values() for entry in group]
-    gone = sum("<del>" in entry for entry in entries)
-    counted = f"{len(entries)} records" + (f", of which {gone} were superseded later" if gone else "")
     groups = "".join(f"\n**{theme}**\n\n" + "\n".join(group) + "\n" for theme, group in by_theme.items())
-    return f"\n## {date}\n\n{counted}.\n{groups}"
+    return f"\n## {date}\n\n{len(entries)} records.\n{groups}"
 
 
-def entered(meta: dict[str, Any], file: str, title: str, folder: Path) -> str:
+def entered(meta: dict[str, Any], file: str, title: str) -> str:
     """One record in the timeline."""
-    title = title.partition(" (superseded")[0]
-    number = f"[{meta['number']:04d}]({file})"
-    if "superseded-by" not in meta:
-        return f"{number} {title}" + ("" if meta["status"] == "accepted" else f" ({meta['status']})")
-    return f"{number} <del>{title}</del> superseded by {link(meta['superseded-by'], folder)}"
+    return f"[{meta['number']:04d}]({file}) {title}" + ("" if meta["status"] == "accepted" else f" ({meta['status']})")
 
 
 def front_matter(file: Path) -> dict[str, Any]:
-    """Number, status and date, and what supersedes it."""
+    """Number, status and date, and what it supersedes."""
     written = file.read_text(encoding="utf-8").split("---\n")[1]
     parsed: dict[str, Any] = yaml.load(written, Loader=yaml.CSafeLoader)
     return parsed
 
 
-def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Puts the number before the title, and the facts below it; so the search finds "0018" and "ADR 0018", too."""
     if not page.file.src_uri.startswith("adr/"):
         return markdown
@@ -116,29 +110,19 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     record = RECORD.fullmatch(page.file.src_uri)
     if not record:
         return markdown.replace(OF_THE_FILE, OF_THE_SITE)
-    folder = Path(config["docs_dir"]) / "adr"
     return re.sub(
         r"^# (.+)$",
-        lambda title: f"# {record[1]} {title[1]}\n\n{facts(page.meta, folder)}\n{{ .adr-facts }}",
+        lambda title: f"# {record[1]} {title[1]}\n\n{facts(page.meta)}\n{{ .adr-facts }}",
         markdown,
         count=1,
         flags=re.MULTILINE,
     )
 
 
-def facts(meta: dict[str, Any], folder: Path) -> str:
+def facts(meta: dict[str, Any]) -> str:
     """One line, such as: ADR 0018 · accepted · 2026-11-20 · supersedes ADR 0019."""
-    status = str(meta["status"])
-    if "superseded-by" in meta:
-        status += f" by {link(meta['superseded-by'], folder)}"
-    parts = [f"ADR {meta['number']:04d}", status, str(meta["date"])]
+    parts = [f"ADR {meta['number']:04d}", str(meta["status"]), str(meta["date"])]
     if "supersedes" in meta:
         earlier = meta["supersedes"] if isinstance(meta["supersedes"], list) else [meta["supersedes"]]
-        parts.append("supersedes " + ", ".join(link(number, folder) for number in earlier))
+        parts.append("supersedes " + ", ".join(f"[ADR {number:04d}]({ELSEWHERE})" for number in earlier))
     return " · ".join(parts)
-
-
-def link(number: int, folder: Path) -> str:
-    """A link to another record, by its number."""
-    [file] = folder.glob(f"{number:04d}-*.md")
-    return f"[ADR {number:04d}]({file.name})"

@@ -56,7 +56,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
-    """Adds the paths to the page of a record; a stub has none."""
+    """Adds the paths to the page of a record."""
     record = RECORD.fullmatch(page.file.src_uri)
     return markdown + section(int(record[1]), config) if record else markdown
 

@@ -1,6 +1,6 @@
 """The exceptions: all transitions of the table of the lifecycle that are not on the normal path."""
 
-from delayer.core.ledger.lifecycle import EventType, State
+from delayer.ledger.model import EventType, State
 from docs.pictures.state_shapes import fan, makers, panels, transitions
 
 WORDS: dict[tuple[EventType, State], str] = {  # in this order

@@ -1,6 +1,6 @@
 """The normal path of a schedule, and how its owner ends it earlier: made from the table of the lifecycle."""
 
-from delayer.core.ledger.lifecycle import EventType, State, Transition
+from delayer.ledger.model import EventType, State, Transition
 from docs.pictures.state_shapes import (
     CHIP_HEIGHT,
     arrow,

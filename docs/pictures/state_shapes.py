@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 
-from delayer.core.ledger.lifecycle import ENDS, TRANSITIONS, EventType, State, Transition
+from delayer.ledger.model import ENDS, TRANSITIONS, EventType, State, Transition
 
 WIDTH = 344
 CHIP_WIDTH, CHIP_HEIGHT = 112, 26

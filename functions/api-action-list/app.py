@@ -1,19 +1,18 @@
 """GET /actions: the action types, with their schemas."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses
-from delayer.wiring import use_cases
+from delayer.actions import routes as actions
+from delayer.actions.registered import ListActions
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-action-list")
-owner_of = requests.owner_reader()
-list_actions = use_cases.list_actions(ports)
+list_actions = build(ListActions, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner_of(event)  # refuses a caller that is not known
-    return responses.actions(list_actions())
+@behind_the_api(ports.observer)
+def handler(_request: ApiRequest, _owner: str) -> Response:
+    """One call."""
+    return actions.actions(list_actions())

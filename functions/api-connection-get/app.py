@@ -1,25 +1,24 @@
 """GET /connections, page by page, and GET /connections/{name}: what may be shown of them."""
 
-from typing import Any
-
-from delayer.aws.http import connections, problems, requests, responses
-from delayer.core.connections.admission import admit_connection_listing, cursor_of
-from delayer.use_cases.connections.read import ConnectionFound
-from delayer.wiring.connections import read_connections
+from delayer.connections import routes as connections
+from delayer.connections.admission import admit_connection_listing, cursor_of
+from delayer.connections.put_and_delete import ConnectionFound, ReadConnections
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-connection-get")
-owner_of = requests.owner_reader()
-read = read_connections(ports)
+read = build(ReadConnections, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner, name = owner_of(event), requests.name_of(event)
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    name = request.name()
     if name:
         found = read.one(owner, name)
         return connections.one(found.row, found.live) if isinstance(found, ConnectionFound) else connections.none()
-    page = read.page(owner, admit_connection_listing(requests.query(event)))
+    page = read.page(owner, admit_connection_listing(request.query))
     return connections.page(page.connections, cursor_of(page.more) if page.more else "")

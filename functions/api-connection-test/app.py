@@ -1,34 +1,35 @@
 """POST /connections/{name}/test: one call to a URL with the credentials of a connection, as safe as any attempt."""
 
-from typing import Any, Final
+from typing import Final
 
-from delayer.aws.http import connections, problems, requests, responses
-from delayer.aws.runtime.environment import setting
-from delayer.core.actions.message import Message
-from delayer.core.connections.admission import admit_test
-from delayer.core.firing.executing import Result
-from delayer.ports.target import NotAttempted
-from delayer.targets.connections.connected import ConnectedTarget
-from delayer.targets.connections.token_endpoint import TokenEndpoint
+from delayer.actions.ports import NotAttempted
+from delayer.actions.rules.model import Message, Result
+from delayer.connections import routes as connections
+from delayer.connections.admission import admit_test
+from delayer.connections.credentials import PermitTest
+from delayer.engines.process import setting
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.signing.sign import Sign
+from delayer.targets.connected import ConnectedTarget, TokenEndpoint
 from delayer.targets.http_request import HttpTarget, Request
-from delayer.wiring.connections import credentials, permit_test
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
-from delayer.wiring.use_cases import sign
+from delayer.wiring.use_cases import credentials
 
 SECONDS: Final = 7.0  # less than the function may take
 
 ports = Environment("api-connection-test")
-owner_of = requests.owner_reader()
 http = HttpTarget(allow_private=setting("ALLOW_PRIVATE_TARGETS") == "true")
-permit, sign_it = permit_test(ports), sign(ports)
+permit, sign_it = build(PermitTest, ports), build(Sign, ports)
 target = ConnectedTarget(target=http, credentials=credentials(ports, TokenEndpoint(target=http)))
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner, name, url = owner_of(event), requests.name_of(event), admit_test(requests.body_of(event))
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    name, url = request.name(), admit_test(request.body)
     try:
         if not permit(owner, name, url):
             return connections.none()

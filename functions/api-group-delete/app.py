@@ -1,20 +1,19 @@
 """DELETE /schedules?group=: begins to cancel a whole group."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses
-from delayer.core.api.listing import admit_group
-from delayer.wiring import use_cases
+from delayer.accept.rules.listing import admit_group
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest
+from delayer.jobs import routes as jobs
+from delayer.jobs.use_cases import BeginCancelGroup
+from delayer.lambdas.api import behind_the_api
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-group-delete")
-owner_of = requests.owner_reader()
-begin = use_cases.begin_cancel_group(ports)
+begin = build(BeginCancelGroup, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner = owner_of(event)
-    return responses.job_started(begin(admit_group(requests.query(event)), owner, requests.caller_of(event)))
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    return jobs.job_started(begin(admit_group(request.query), owner, request.caller.arn))

@@ -1,19 +1,19 @@
 """GET /jobs/{id}: how far the cancelling of a group has come."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses
-from delayer.wiring import use_cases
+from delayer.http.answers import Response, response
+from delayer.http.requests import ApiRequest
+from delayer.jobs import routes as jobs
+from delayer.jobs.use_cases import GetJob
+from delayer.lambdas.api import behind_the_api
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-job-get")
-owner_of = requests.owner_reader()
-get_job = use_cases.get_job(ports)
+get_job = build(GetJob, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    job = get_job(requests.parameter(event, "id"), owner_of(event))
-    return responses.response(200, responses.shown_job(job)) if job else problems.no_job()
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    job = get_job(request.parameter("id"), owner)
+    return response(200, jobs.shown_job(job)) if job else jobs.no_job()

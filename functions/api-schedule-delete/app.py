@@ -1,31 +1,24 @@
 """DELETE /schedules/{id} and DELETE /schedules/by-name/{name}: cancels, and answers whether it will fire."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses
-from delayer.core.api.cancellation import Expired, MayBeRunning, NotFound, TooLate
-from delayer.use_cases.api.cancel import Cancelled
+from delayer.accept import routes as schedules
+from delayer.accept.use_cases.cancel import Cancel, Cancelled
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
 from delayer.wiring import use_cases
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-schedule-delete")
-owner_of = requests.owner_reader()
-cancel = use_cases.cancel(ports, use_cases.occurrences(ports))
+cancel = build(Cancel, ports, occurrences=use_cases.occurrences(ports))
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner, name, by = owner_of(event), requests.name_of(event), requests.caller_of(event)
-    match cancel.by_name(name, owner, by) if name else cancel(requests.parameter(event, "id"), owner, by=by):
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    name, by = request.name(), request.caller.arn
+    match cancel.by_name(name, owner, by) if name else cancel(request.parameter("id"), owner, by=by):
         case Cancelled(row):
-            return responses.ended(row, "" if name else requests.parameter(event, "id"))
-        case TooLate(row):
-            return problems.too_late(row)
-        case MayBeRunning(row=row, wait=wait):
-            return problems.may_be_running(row, wait)
-        case Expired():
-            return problems.expired()
-        case NotFound():
-            return problems.not_found()
+            return schedules.ended(row, "" if name else request.parameter("id"))
+        case refusal:
+            return schedules.refused(refusal)

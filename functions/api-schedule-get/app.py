@@ -1,27 +1,24 @@
 """GET /schedules/{id} and GET /schedules/by-name/{name}: where it is, and what became of it."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses
-from delayer.core.api.cancellation import Expired, NotFound
-from delayer.core.api.status import Status
-from delayer.wiring import use_cases
+from delayer.accept import routes as schedules
+from delayer.accept.rules.status import Status
+from delayer.accept.use_cases.lookup import Lookup
+from delayer.http.answers import Response, response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-schedule-get")
-owner_of = requests.owner_reader()
-lookup = use_cases.lookup(ports)
+lookup = build(Lookup, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner, name = owner_of(event), requests.name_of(event)
-    match lookup.by_name(name, owner) if name else lookup.by_id(requests.parameter(event, "id"), owner):
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    name = request.name()
+    match lookup.by_name(name, owner) if name else lookup.by_id(request.parameter("id"), owner):
         case Status() as status:
-            return responses.response(200, responses.shown(status))
-        case Expired():
-            return problems.expired()
-        case NotFound():
-            return problems.not_found()
+            return response(200, schedules.shown(status))
+        case refusal:
+            return schedules.refused(refusal)

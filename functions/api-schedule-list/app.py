@@ -1,21 +1,20 @@
 """GET /schedules: those of a group, or all, in due order, page by page."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses
-from delayer.core.api.listing import admit_listing, cursor_after
-from delayer.wiring import use_cases
+from delayer.accept import routes as schedules
+from delayer.accept.rules.listing import admit_listing, cursor_after
+from delayer.accept.use_cases.list_schedules import ListSchedules
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-schedule-list")
-owner_of = requests.owner_reader()
-list_schedules = use_cases.list_schedules(ports)
+list_schedules = build(ListSchedules, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner = owner_of(event)
-    page = list_schedules(admit_listing(requests.query(event)), owner)
-    return responses.page(page.schedules, cursor_after(page.after) if page.after else "")
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    page = list_schedules(admit_listing(request.query), owner)
+    return schedules.page(page.schedules, cursor_after(page.after) if page.after else "")

@@ -1,30 +1,28 @@
 """POST /schedules: one call, one schedule."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses
-from delayer.aws.http.connections import hinted
-from delayer.core.api.cancellation import NameTaken
-from delayer.core.api.request import KeyReused
-from delayer.use_cases.api.accept import Accepted
-from delayer.wiring import use_cases
+from delayer.accept import routes as schedules
+from delayer.accept.rules.request import KeyReused
+from delayer.accept.rules.status import NameTaken
+from delayer.accept.use_cases.accept import Accept, Accepted
+from delayer.connections.routes import hinted
+from delayer.http.answers import Response, key_reused
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-schedule-post")
-owner_of = requests.owner_reader()
-accept = use_cases.accept(ports)
+accept = build(Accept, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner = owner_of(event)
-    body = requests.body_of(event)
-    match accept(body, owner, requests.key_of(event)):
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    body = request.body
+    match accept(body, owner, request.key()):
         case Accepted(schedule_id=schedule_id, point_in_time=point_in_time):
-            return hinted(responses.created(schedule_id, point_in_time), body)
+            return hinted(schedules.created(schedule_id, point_in_time), body)
         case NameTaken(schedule_id):
-            return problems.name_taken(schedule_id)
+            return schedules.name_taken(schedule_id)
         case KeyReused():
-            return problems.key_reused()
+            return key_reused()

@@ -1,41 +1,40 @@
 """PUT /schedules/by-name/{name}: creates the schedule of that name, or replaces it."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses
-from delayer.aws.http.connections import hinted
-from delayer.core.api.admission import admit_named
-from delayer.core.api.cancellation import NameTaken
-from delayer.ports.registry import RequestRow
-from delayer.use_cases.api.replace import NamedAnswer, Replaced
-from delayer.use_cases.once import Call, Known
-from delayer.wiring import use_cases
+from delayer.accept import routes as schedules
+from delayer.accept.ports import RequestRow
+from delayer.accept.rules.admission import admit_named
+from delayer.accept.rules.status import NameTaken
+from delayer.accept.use_cases.once import Call, KnownKey
+from delayer.accept.use_cases.replace import NamedAnswer, Replace, Replaced
+from delayer.connections.routes import hinted
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-schedule-put")
-owner_of = requests.owner_reader()
-policies = ports.settings.policies
-replace = use_cases.replace(ports)
+policies, lanes = ports.settings.policies, ports.settings.lanes
+replace = build(Replace, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner, name, body = owner_of(event), requests.parameter(event, "name"), requests.body_of(event)
-    call = Call(owner=owner, what=requests.asked_of(event), body=body, key=requests.key_of(event))
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    name, body = request.parameter("name"), request.body
+    call = Call(owner=owner, what=request.asked(), body=body, key=request.key())
 
-    def put(known: Known) -> NamedAnswer:
-        request = admit_named(body, name, ports.clock.now(), ports.actions, policies)
-        only_new, by = requests.creates_only(event), requests.caller_of(event)
-        return replace.by_name(request, owner, name, only_new=only_new, by=by, known=known)
+    def put(known: KnownKey) -> NamedAnswer:
+        wanted = admit_named(body, name, ports.clock.now(), ports.actions, policies, lanes)
+        only_new, by = request.creates_only(), request.caller.arn
+        return replace.by_name(wanted, owner, name, only_new=only_new, by=by, known=known)
 
     match replace.once(call, put):
         case Replaced(schedule=new, previous=previous):
-            return hinted(responses.put(new.id, new.point_in_time, previous), body)
+            return hinted(schedules.put(new.id, new.point_in_time, previous), body)
         case RequestRow(schedule_id=before, point_in_time=time, replaces=previous):
-            return hinted(responses.put(before, time, previous), body)
+            return hinted(schedules.put(before, time, previous), body)
         case NameTaken(holder):
-            return problems.name_exists(holder)
+            return schedules.name_exists(holder)
         case refusal:
-            return problems.not_replaced(refusal)
+            return schedules.refused(refusal)

@@ -1,30 +1,22 @@
 """POST /schedules/{id}/stop: no further attempt of a claimed schedule starts."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses
-from delayer.core.api.cancellation import Expired, NotFound, TooEarly, TooLate
-from delayer.use_cases.api.stop import Stopped
-from delayer.wiring import use_cases
+from delayer.accept import routes as schedules
+from delayer.accept.use_cases.cancel import Stop, Stopped
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-schedule-stop")
-owner_of = requests.owner_reader()
-stop = use_cases.stop(ports)
+stop = build(Stop, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    match stop(requests.parameter(event, "id"), owner_of(event), requests.caller_of(event)):
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    match stop(request.parameter("id"), owner, request.caller.arn):
         case Stopped(row):
-            return responses.stopping(row)
-        case TooEarly():
-            return problems.too_early()
-        case TooLate(row):
-            return problems.too_late(row)
-        case Expired():
-            return problems.expired()
-        case NotFound():
-            return problems.not_found()
+            return schedules.stopping(row)
+        case refusal:
+            return schedules.refused(refusal)

@@ -1,28 +1,27 @@
 """GET of one series, by its id or its name; of its next times; of its occurrences."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses, series
-from delayer.core.api.listing import cursor_after
-from delayer.core.api.series.listing import admit_count, admit_occurrences
-from delayer.core.series.series import NoSeries
-from delayer.use_cases.series.reading.occurrences import NoJournal, OccurrencesListed
-from delayer.use_cases.series.reading.read import SeriesFound, Times
-from delayer.wiring import use_cases
+from delayer.accept.rules.listing import cursor_after
+from delayer.http.answers import Response, response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.series import routes as series
+from delayer.series.rules.admission import admit_count, admit_occurrences
+from delayer.series.rules.series import NoSeries
+from delayer.series.use_cases.list_occurrences import ListOccurrences, NoJournal, OccurrencesListed
+from delayer.series.use_cases.read import ReadSeries, SeriesFound, Times
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-series-get")
-owner_of = requests.owner_reader()
-read, list_occurrences = use_cases.read_series(ports), use_cases.list_occurrences(ports)
+read, list_occurrences = build(ReadSeries, ports), build(ListOccurrences, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    match _answer(event, owner_of(event)):
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    match _answer(request, owner):
         case SeriesFound() as found:
-            return responses.response(200, series.shown_series(found))
+            return response(200, series.shown_series(found))
         case Times(times=times, words=words, tz_version=version):
             return series.times(times, words, version)
         case OccurrencesListed(series=one, occurrences=found, after=after):
@@ -34,9 +33,9 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
             return series.no_journal()
 
 
-def _answer(event: dict[str, Any], owner: str) -> SeriesFound | Times | OccurrencesListed | NoSeries | NoJournal:
-    name, one, query = requests.name_of(event), requests.parameter(event, "seriesId"), requests.query(event)
-    step = requests.route_of(event).rpartition("/")[2]
+def _answer(request: ApiRequest, owner: str) -> SeriesFound | Times | OccurrencesListed | NoSeries | NoJournal:
+    name, one, query = request.name(), request.parameter("seriesId"), request.query
+    step = request.route.rpartition("/")[2]
     if one == "by-name":  # two routes fit a series that is called `next`
         return read.by_name(step, owner)
     match step:

@@ -1,21 +1,20 @@
 """GET /series: those of a group, or all, page by page."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses, series
-from delayer.core.api.series.listing import admit_series_listing, cursor_of
-from delayer.wiring import use_cases
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.series import routes as series
+from delayer.series.rules.admission import admit_series_listing, cursor_of
+from delayer.series.use_cases.read import ListSeries
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-series-list")
-owner_of = requests.owner_reader()
-list_series = use_cases.list_series(ports)
+list_series = build(ListSeries, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner = owner_of(event)
-    page = list_series(admit_series_listing(requests.query(event)), owner)
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    page = list_series(admit_series_listing(request.query), owner)
     return series.page(page.series, cursor_of(page.after.group, page.after.series) if page.after else "")

@@ -1,43 +1,34 @@
 """PATCH /series/{seriesId}: another rule, payload or action, from a stated occurrence on."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses, series, steering
-from delayer.aws.http.connections import hinted
-from delayer.core.api.request import KeyReused
-from delayer.core.api.series.steering import admit_series_change
-from delayer.core.series.series import NoSeries, Refused
-from delayer.ports.registry import RequestRow
-from delayer.use_cases.once import Call, Known
-from delayer.use_cases.series.halt import MayStillRun
-from delayer.use_cases.series.steering.change import ChangeAnswer, SeriesChanged
-from delayer.wiring import use_cases
+from delayer.accept.ports import RequestRow
+from delayer.accept.use_cases.once import Call, KnownKey
+from delayer.connections.routes import hinted
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.series import routes as series
+from delayer.series.rules.admission import admit_series_change
+from delayer.series.use_cases.change import ChangeAnswer, ChangeSeries, SeriesChanged
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-series-patch")
-owner_of = requests.owner_reader()
-change_series = use_cases.change_series(ports)
+lanes = ports.settings.lanes
+change_series = build(ChangeSeries, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner, one, body = owner_of(event), requests.parameter(event, "seriesId"), requests.body_of(event)
-    call = Call(owner=owner, what=requests.asked_of(event), body=body, key=requests.key_of(event))
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    one, body = request.parameter("seriesId"), request.body
+    call = Call(owner=owner, what=request.asked(), body=body, key=request.key())
 
-    def change(known: Known) -> ChangeAnswer:
-        asked = admit_series_change(body, ports.clock.now(), ports.actions)
-        return change_series(owner, one, asked.applied_to, requests.caller_of(event), known)
+    def change(known: KnownKey) -> ChangeAnswer:
+        asked = admit_series_change(body, ports.clock.now(), ports.actions, lanes)
+        return change_series(owner, one, asked.applied_to, request.caller.arn, known)
 
     match change_series.once(call, change):
         case SeriesChanged(effect=effect) | (RequestRow() as effect):
-            return hinted(steering.changed(effect), body)
-        case MayStillRun(cursor=cursor, schedules=schedules, wait=wait):
-            return steering.may_still_run(cursor, schedules, wait)
-        case Refused(reason):
-            return steering.not_possible(reason)
-        case NoSeries():
-            return series.no_series()
-        case KeyReused():
-            return problems.key_reused(creates="change")
+            return hinted(series.changed(effect), body)
+        case refusal:
+            return series.refused(refusal)

@@ -1,30 +1,29 @@
 """POST /series: an action that is repeated by a rule."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses, series
-from delayer.aws.http.connections import hinted
-from delayer.core.api.request import KeyReused
-from delayer.use_cases.series.begin import NoLifecycle, SeriesCreated, SeriesNameTaken
-from delayer.wiring import use_cases
+from delayer.accept.rules.request import KeyReused
+from delayer.connections.routes import hinted
+from delayer.http.answers import Response, key_reused
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.series import routes as series
+from delayer.series.use_cases.create import CreateSeries, NoLifecycle, SeriesCreated, SeriesNameTaken
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-series-post")
-owner_of = requests.owner_reader()
-create = use_cases.create_series(ports)
+create = build(CreateSeries, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner, body = owner_of(event), requests.body_of(event)
-    match create(body, owner, requests.key_of(event)):
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    body = request.body
+    match create(body, owner, request.key()):
         case SeriesCreated(series=made, name=name, at=at, occurrence=occurrence):
             return hinted(series.created(made, name, at, occurrence), body)
         case SeriesNameTaken(holder):
             return series.series_name_taken(holder)
         case KeyReused():
-            return problems.key_reused(creates="series")
+            return key_reused(creates="series")
         case NoLifecycle():
             return series.no_lifecycle()

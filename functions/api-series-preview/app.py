@@ -1,20 +1,19 @@
 """POST /series/preview: the next times of a rule."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses, series
-from delayer.wiring import use_cases
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.series import routes as series
+from delayer.series.use_cases.read import PreviewSeries
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-series-preview")
-owner_of = requests.owner_reader()
-preview = use_cases.preview_series(ports)
+preview = build(PreviewSeries, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner_of(event)
-    found = preview(requests.body_of(event))
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, _owner: str) -> Response:
+    """One call."""
+    found = preview(request.body)
     return series.times(found.times, found.words, found.tz_version)

@@ -1,41 +1,34 @@
 """POST /series/{seriesId}/run-now and /backfill: occurrences that are due at once."""
 
-from typing import Any
-
-from delayer.aws.http import problems, requests, responses, series, steering
-from delayer.core.api.request import KeyReused
-from delayer.core.api.series.no_body import admit_no_body
-from delayer.core.api.series.steering import admit_backfill
-from delayer.core.series.backfill import Range
-from delayer.core.series.series import NoSeries, Refused
-from delayer.use_cases.series.steering.run import Began, RunAnswer
-from delayer.wiring import use_cases
+from delayer.http.answers import Response
+from delayer.http.json_body import admit_no_body
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.api import behind_the_api
+from delayer.series import routes as series
+from delayer.series.rules.admission import admit_backfill
+from delayer.series.rules.backfill import Range
+from delayer.series.use_cases.run import Began, RunAnswer, RunSeries
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-series-run")
-owner_of = requests.owner_reader()
-run = use_cases.run_series(ports)
+run = build(RunSeries, ports)
 
 
-@ports.observer.observed
-@problems.responds_with_problems(ports.observer)
-def handler(event: dict[str, Any], _context: object) -> responses.Response:
-    """One invocation."""
-    owner, one, body = owner_of(event), requests.parameter(event, "seriesId"), requests.body_of(event)
-    if not requests.route_of(event).endswith("/backfill"):
+@behind_the_api(ports.observer)
+def handler(request: ApiRequest, owner: str) -> Response:
+    """One call."""
+    one, body = request.parameter("seriesId"), request.body
+    if not request.route.endswith("/backfill"):
         admit_no_body(body)
-        return _shown(run.now(owner, one, requests.key_of(event)))
+        return _shown(run.now(owner, one, request.key()))
     asked = admit_backfill(body, ports.clock.now())
-    return _shown(run.backfill(owner, one, asked, body, requests.key_of(event)), asked)
+    return _shown(run.backfill(owner, one, asked, body, request.key()), asked)
 
 
-def _shown(answer: RunAnswer, asked: Range | None = None) -> responses.Response:
+def _shown(answer: RunAnswer, asked: Range | None = None) -> Response:
     match answer:
         case Began(series=one, schedule_id=schedule_id, time=time):
-            return steering.backfill(one, schedule_id, time, asked) if asked else steering.run(one, schedule_id, time)
-        case KeyReused():
-            return problems.key_reused(creates="occurrence")
-        case Refused(reason):
-            return steering.not_possible(reason)
-        case NoSeries():
-            return series.no_series()
+            return series.backfill(one, schedule_id, time, asked) if asked else series.run(one, schedule_id, time)
+        case refusal:
+            return series.refused(refusal, creates="occurrence")

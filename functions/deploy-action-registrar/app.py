@@ -2,12 +2,17 @@
 
 from typing import Any
 
-from delayer.aws.deployment.custom_resource import settle
-from delayer.wiring import use_cases
+from delayer.actions.describe import DescribedByRemote
+from delayer.actions.register import Register
+from delayer.actions.rules.foreign import built_in
+from delayer.lambdas.custom_resource import settle
+from delayer.owners.callers import Callers
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("deploy-action-registrar")
-do = use_cases.callers(ports, use_cases.register(ports))
+register = build(Register, ports, built_in=built_in(), describe=build(DescribedByRemote, ports))
+do = build(Callers, ports, otherwise=register)
 
 
 @ports.observer.observed

@@ -1,8 +1,12 @@
 """The action canary, which no client can schedule."""
 
-from delayer.core.firing.canary import Path
+from typing import Final
+
 from delayer.extension.executor import Action, Done, Message, Result, executor
-from delayer.targets.canary import LATENESS
+from delayer.recovery.rules import Path
+
+NEAR: Final = "CanaryNearLateness"
+FAR: Final = "CanaryFarLateness"
 
 
 class Canary(Action):
@@ -11,9 +15,9 @@ class Canary(Action):
     path: Path
 
 
-@executor("canary", internal=True, metrics=frozenset(LATENESS.values()))
+@executor("canary", internal=True, metrics=frozenset((NEAR, FAR)))
 def handler(message: Message[Canary]) -> Result:
     """Measures how late it arrived."""
     late = handler.ports.clock.now() - message.point_in_time
-    handler.ports.observer.measure_lateness(late, LATENESS[message.action.path])
+    handler.ports.observer.measure_lateness(late, NEAR if message.action.path is Path.NEAR else FAR)
     return Done("arrived")

@@ -3,10 +3,8 @@
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from delayer.aws.runtime.environment import setting
-from delayer.extension.executor import Action, Message, Meta, Result, executor
-from delayer.targets.connections.field import ConnectionName
-from delayer.targets.http_fields import HEADERS, KEEP, KEEP_HEADERS, TIME, KeptHeader, Name, Url, Value
+from delayer.extension.executor import Action, Message, Meta, Result, executor, setting
+from delayer.targets.http_fields import HEADERS, KEEP, KEEP_HEADERS, TIME, ConnectionName, KeptHeader, Name, Url, Value
 from delayer.targets.http_request import HttpTarget, Request, has_stray_percent, to_keep
 
 
@@ -31,9 +29,8 @@ def target() -> HttpTarget:
 @cache
 def connected() -> Any:
     """A ConnectedTarget, made at the first attempt that needs one."""
-    from delayer.targets.connections.connected import ConnectedTarget
-    from delayer.targets.connections.token_endpoint import TokenEndpoint
-    from delayer.wiring.connections import credentials
+    from delayer.targets.connected import ConnectedTarget, TokenEndpoint
+    from delayer.wiring.use_cases import credentials
 
     return ConnectedTarget(target=target(), credentials=credentials(handler.ports, TokenEndpoint(target=target())))
 

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from delayer.aws.runtime.environment import setting
-from delayer.extension.executor import Action, Done, Message, Meta, Result, Retry, executor
+from delayer.extension.executor import Action, Done, Message, Meta, Result, Retry, executor, setting
 from delayer.targets.aws_call import RoleArn, Service, enveloped, place_of
 
 if TYPE_CHECKING:

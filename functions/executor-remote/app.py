@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from delayer.core.actions.invocation import QUESTION
+from delayer.actions.describe import Describe
+from delayer.actions.rules.invocation import QUESTION
 from delayer.targets.remote import RemoteTarget
-from delayer.wiring import use_cases
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 from delayer.wiring.executor import handler_of
 
 ports = Environment("executor-remote")
 actions = ports.actions
-describe = use_cases.describe(ports)
+describe = build(Describe, ports)
 target = RemoteTarget(
     registration=actions.registration, registration_now=actions.registration_now, function_at=ports.function_at
 )
@@ -19,7 +20,7 @@ execute = handler_of(ports, target, actions=actions)
 
 @ports.observer.observed
 def described(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """What a function says of its action."""
+    """Asks a function for the description of its action."""
     return describe(event["function"])
 
 

@@ -2,10 +2,18 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from delayer.aws.runtime.environment import setting
-from delayer.extension.executor import Action, Done, Message, Meta, Result, executor
-from delayer.targets.aws_call import LARGEST_PAYLOAD, RoleArn, Service, id_of, place_of
-from delayer.targets.aws_messages import GROUP, GROUPS, attributes_of, ordering
+from delayer.extension.executor import Action, Done, Message, Meta, Result, executor, setting
+from delayer.targets.aws_call import (
+    GROUP,
+    GROUPS,
+    LARGEST_PAYLOAD,
+    RoleArn,
+    Service,
+    attributes_of,
+    id_of,
+    ordering,
+    place_of,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient

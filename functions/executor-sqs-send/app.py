@@ -3,8 +3,18 @@
 from typing import TYPE_CHECKING, Annotated
 
 from delayer.extension.executor import Action, Done, Message, Meta, Refused, Result, executor
-from delayer.targets.aws_call import RoleArn, Service, id_of
-from delayer.targets.aws_messages import GROUP, GROUPS, QUEUE_URL, attributes_of, is_own_queue, ordering, queue_of
+from delayer.targets.aws_call import (
+    GROUP,
+    GROUPS,
+    QUEUE_URL,
+    RoleArn,
+    Service,
+    attributes_of,
+    id_of,
+    is_own_queue,
+    ordering,
+    queue_of,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -1,13 +1,14 @@
 """Cancels groups in the background, some members at a time."""
 
-from delayer.aws.events.records import BatchResponse, SqsEvent
-from delayer.aws.events.sqs import partial_failure, received_messages_of
-from delayer.wiring import use_cases
+from delayer.jobs.use_cases import CancelGroup
+from delayer.lambdas.events import BatchResponse, SqsEvent, partial_failure, received_messages_of
+from delayer.recovery.dispatch import CountWaiting
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("job-group-canceller")
-cancel_group = use_cases.cancel_group(ports)
-watched = use_cases.count_waiting(ports, cancel_group)
+cancel_group = build(CancelGroup, ports)
+watched = build(CountWaiting, ports, handle=cancel_group)
 
 
 @ports.observer.observed

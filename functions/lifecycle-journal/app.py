@@ -1,13 +1,14 @@
 """The journal queue: the lifecycle events become the history of each schedule."""
 
-from delayer.aws.events.records import BatchResponse, SqsEvent
-from delayer.aws.events.sqs import partial_failure, received_messages_of
+from delayer.lambdas.events import BatchResponse, SqsEvent, partial_failure, received_messages_of
+from delayer.recovery.dispatch import CountWaiting
 from delayer.wiring import use_cases
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("lifecycle-journal")
 write_journal = use_cases.write_journal(ports)
-watched = use_cases.count_waiting(ports, write_journal)
+watched = build(CountWaiting, ports, handle=write_journal)
 
 
 @ports.observer.observed

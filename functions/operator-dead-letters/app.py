@@ -6,7 +6,7 @@
 
 from typing import Any
 
-from delayer.use_cases.recovery.commands import respond
+from delayer.dead_letters.commands import respond
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 

@@ -6,11 +6,12 @@
 
 from typing import Any
 
-from delayer.wiring import use_cases
+from delayer.flow.use_cases.commands import OperateFlow
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("operator-flow")
-operate = use_cases.operate_flow(ports)
+operate = build(OperateFlow, ports)
 
 
 @ports.observer.observed

@@ -7,12 +7,13 @@ A custom resource of the stack, so that it has keys as soon as it is created. Ev
 
 from typing import Any
 
-from delayer.aws.deployment.custom_resource import is_request, settle
-from delayer.wiring import use_cases
+from delayer.lambdas.custom_resource import is_request, settle
+from delayer.signing.id_keys import KeepIdKeys
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("operator-id-key")
-keep = use_cases.keep_id_keys(ports)
+keep = build(KeepIdKeys, ports)
 
 
 @ports.observer.observed

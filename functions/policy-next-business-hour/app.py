@@ -5,9 +5,9 @@ from typing import Annotated, Final
 
 from msgspec import field
 
-from delayer.core.recurrence.zones import zone_info, zone_names
-from delayer.core.timing.business_hours import DAYS, BusinessHours, hours_of
 from delayer.extension.policy import Asked, At, Chosen, Meta, Policy, Refused, policy
+from delayer.recurrence.business_hours import DAYS, BusinessHours, hours_of
+from delayer.recurrence.zones import zone_info, zone_names
 
 Span = Annotated[str, Meta(extra_json_schema={"format": "hours"})]
 Holiday = Annotated[str, Meta(extra_json_schema={"format": "date"})]

@@ -1,13 +1,13 @@
 """The stream of the relaxed table: what DynamoDB's TTL has removed is claimed, and handed over to its executor."""
 
-from delayer.aws.events.records import BatchResponse, StreamEvent
-from delayer.aws.events.sqs import partial_failure
-from delayer.aws.events.table_stream import changes_of
-from delayer.wiring import use_cases
+from delayer.lambdas.events import BatchResponse, StreamEvent, partial_failure
+from delayer.lambdas.table_stream import changes_of
+from delayer.relay.claim_relaxed import ClaimRelaxed
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("relaxed-claimer")
-claim_relaxed = use_cases.claim_relaxed(ports)
+claim_relaxed = build(ClaimRelaxed, ports)
 
 
 @ports.observer.observed

@@ -1,12 +1,13 @@
 """The series queue: what happens to an occurrence puts the next one."""
 
-from delayer.aws.events.records import BatchResponse, SqsEvent
-from delayer.aws.events.sqs import partial_failure, received_messages_of
-from delayer.wiring import use_cases
+from delayer.lambdas.events import BatchResponse, SqsEvent, partial_failure, received_messages_of
+from delayer.recovery.guard import Guard
+from delayer.series.use_cases.step import ReactToEvents
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("series-stepper")
-react = use_cases.guard(ports, use_cases.react_to_events(ports))
+react = build(Guard, ports, handle=build(ReactToEvents, ports))
 
 
 @ports.observer.observed

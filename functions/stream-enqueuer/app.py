@@ -1,13 +1,13 @@
 """The stream of the schedules table: what is due soon leaves the table, what has left it enters the delayer queue."""
 
-from delayer.aws.events.records import BatchResponse, StreamEvent
-from delayer.aws.events.sqs import partial_failure
-from delayer.aws.events.table_stream import changes_of
-from delayer.wiring import use_cases
+from delayer.enqueue.enqueue import Enqueue
+from delayer.lambdas.events import BatchResponse, StreamEvent, partial_failure
+from delayer.lambdas.table_stream import changes_of
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("stream-enqueuer")
-enqueue = use_cases.enqueue(ports)
+enqueue = build(Enqueue, ports)
 
 
 @ports.observer.observed

@@ -1,13 +1,13 @@
 """The streams of both tables: each transition of a schedule becomes a lifecycle event."""
 
-from delayer.aws.events.lifecycle_stream import lifecycle_records_of
-from delayer.aws.events.records import BatchResponse, StreamEvent
-from delayer.aws.events.sqs import partial_failure
-from delayer.wiring import use_cases
+from delayer.history.announce import Announce
+from delayer.lambdas.events import BatchResponse, StreamEvent, partial_failure
+from delayer.lambdas.table_stream import lifecycle_records_of
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("stream-lifecycle")
-announce = use_cases.announce(ports)
+announce = build(Announce, ports)
 
 
 @ports.observer.observed

@@ -4,10 +4,9 @@ import json
 from functools import cache
 from typing import Final
 
-from delayer.aws.runtime.environment import setting
-from delayer.core.firing.executing import Done
+from delayer.actions.rules.model import Done
 from delayer.extension.executor import Message
-from delayer.extension.subscriber import Event, NotDone, subscriber
+from delayer.extension.subscriber import Event, NotDone, setting, subscriber
 from delayer.targets.http_request import HttpTarget, Request
 
 HEADERS: Final = {"Content-Type": "application/cloudevents+json"}

@@ -1,12 +1,12 @@
 """The queue of suspects: each is handled alone, by the function whose queue it came from."""
 
-from delayer.aws.events.records import BatchResponse, SqsEvent
-from delayer.aws.events.sqs import partial_failure, received_messages_of
-from delayer.wiring import use_cases
+from delayer.lambdas.events import BatchResponse, SqsEvent, partial_failure, received_messages_of
+from delayer.recovery.dispatch import DispatchSuspects
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("suspects-dispatcher")
-dispatch = use_cases.dispatch_suspects(ports)
+dispatch = build(DispatchSuspects, ports)
 
 
 @ports.observer.observed

@@ -1,13 +1,14 @@
 """One big bucket: deletes everything in it, page by page."""
 
-from delayer.aws.events.records import BatchResponse, SqsEvent
-from delayer.aws.events.sqs import partial_failure, received_messages_of
-from delayer.wiring import use_cases
+from delayer.enqueue.sweep import SweepBuckets
+from delayer.lambdas.events import BatchResponse, SqsEvent, partial_failure, received_messages_of
+from delayer.recovery.dispatch import CountWaiting
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("sweep-bucket-enqueuer")
-sweep = use_cases.sweep_buckets(ports)
-watched = use_cases.count_waiting(ports, sweep)
+sweep = build(SweepBuckets, ports)
+watched = build(CountWaiting, ports, handle=sweep)
 
 
 @ports.observer.observed

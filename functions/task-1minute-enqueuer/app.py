@@ -1,10 +1,11 @@
 """Every minute: deletes what has entered the delayer period."""
 
-from delayer.wiring import use_cases
+from delayer.enqueue.sweep import Tick
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("task-1minute-enqueuer")
-tick = use_cases.tick(ports)
+tick = build(Tick, ports)
 
 
 @ports.observer.observed

@@ -1,10 +1,11 @@
 """Every minute: looks after the series that no event has stepped."""
 
-from delayer.wiring import use_cases
+from delayer.series.use_cases.tick import SeriesTick
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("task-1minute-series")
-tick = use_cases.series_tick(ports)
+tick = build(SeriesTick, ports)
 
 
 @ports.observer.observed

@@ -1,10 +1,11 @@
 """Each minute: what still waits for its time is sent to the queue of its policy once more."""
 
-from delayer.wiring import use_cases
+from delayer.timing.ask import TimingNet
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("task-1minute-timing")
-net = use_cases.timing_net(ports)
+net = build(TimingNet, ports)
 
 
 @ports.observer.observed

@@ -1,13 +1,13 @@
 """The stream of what waits for its time: each schedule is sent to the queue of its policy, or put back."""
 
-from delayer.aws.events.records import BatchResponse, StreamEvent
-from delayer.aws.events.sqs import partial_failure
-from delayer.aws.events.table_stream import changes_of
-from delayer.wiring import use_cases
+from delayer.lambdas.events import BatchResponse, StreamEvent, partial_failure
+from delayer.lambdas.table_stream import changes_of
+from delayer.timing.ask import EnqueueTiming
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 
 ports = Environment("timing-enqueuer")
-enqueue = use_cases.enqueue_timing(ports)
+enqueue = build(EnqueueTiming, ports)
 
 
 @ports.observer.observed

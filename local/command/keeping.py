@@ -1,4 +1,4 @@
-"""What the command prints about a state that is kept: what it begins with, and what its end has saved."""
+"""The command prints these texts about a state that is kept: what it begins with, and what its end has saved."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ NOT_SAVED: Final = "Stopped before its state was saved. The next start with KEEP
 
 
 def begun(stack: EmulatedStack) -> str:
-    """What the stack has begun with; empty if it keeps nothing and nothing is kept."""
+    """Says what the stack has begun with; empty if it keeps nothing and nothing is kept."""
     if stack.keeper:
         return beginning_with(stack.keeper.kept.beginning)
     file = stack.folder / STATE / FILE
@@ -26,7 +26,7 @@ def begun(stack: EmulatedStack) -> str:
 
 
 def beginning_with(beginning: Beginning) -> str:
-    """What is to be known of it, and what it is."""
+    """Says what a user should know of it."""
     lines = list(beginning.notes)
     if manifest := beginning.restored:
         waiting = f"{schedules(manifest.waiting)} waiting"
@@ -35,14 +35,14 @@ def beginning_with(beginning: Beginning) -> str:
 
 
 def interrupted(keep: Choice | None) -> str:
-    """What a run says that was interrupted and had nothing to save."""
+    """Says that a run was interrupted and had nothing to save."""
     if keep:
         return "Stopped before anything had begun. Nothing is lost: what was saved before is as it was."
     return "Stopped. Nothing was saved."
 
 
 def ended(saved: Saved, folder: str) -> str:
-    """What a stop has saved, and what it did not wait for."""
+    """Says what a stop has saved, and what it did not wait for."""
     lines = [f"Stopped after {saved.seconds:.1f} s. Saved in {folder}: {schedules(saved.manifest.waiting)} waiting."]
     if saved.left:
         left = ", ".join(f"{name} ({count})" for name, count in saved.left.items())

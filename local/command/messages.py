@@ -1,4 +1,4 @@
-"""What the command prints about the stack and about requests that arrived."""
+"""The command prints these texts about the stack and about requests that arrived."""
 
 import json
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ SHOWN_BYTES = 200  # of a body
 
 
 def explanation(stack: EmulatedStack, receiver: Receiver, obstacle: str | None = None) -> str:
-    """What the user can try now, and where the logs are. `obstacle` says why the example fails with this stack."""
+    """Tells the user what to try now, and where the logs are. `obstacle` says why the example fails with this stack."""
     body = json.dumps(example_body(receiver))
     logs = (stack.folder / "logs").relative_to(PROJECT)
     exports = stack.process.exports.relative_to(PROJECT)

@@ -1,4 +1,4 @@
-"""What is printed once nobody may read it any more: the pipe's reader has ended, or the terminal is closed."""
+"""Handles text that nobody may read any more: the pipe's reader has ended, or the terminal is closed."""
 
 import os
 import sys

@@ -72,7 +72,7 @@ def archive_of(folder: Path, is_layer: bool) -> bytes:
 def files_under(folder: Path, package: str = "") -> Iterator[tuple[str, bytes]]:
     """The files that belong into an archive, by their names in the folder, in a fixed order."""
     for file in sorted((folder / package).rglob("*")):
-        if file.is_file() and "__pycache__" not in file.parts:
+        if file.is_file() and "__pycache__" not in file.parts and file.suffix != ".md":
             yield str(file.relative_to(folder)), file.read_bytes()
 
 
@@ -89,7 +89,9 @@ def compiled(folder: Path, files: Iterable[tuple[str, bytes]]) -> Iterator[tuple
 
 
 def code_of(source: Path) -> bytes | None:
-    """What the interpreter makes of a module: compiled anew only if it has changed. None if it is no valid Python."""
+    """Returns the bytes that the interpreter makes of a module: compiled anew only if it has changed. None if it is no
+    valid Python.
+    """
     kept = Path(cache_from_source(str(source)))
     if not (is_current(kept, source) or py_compile.compile(str(source), str(kept), quiet=2)):
         return None

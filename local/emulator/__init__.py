@@ -1,1 +1,1 @@
-"""What runs inside the emulator's own process: ministack with corrections, behind a gateway."""
+"""This runs inside the emulator's own process: ministack with corrections, behind a gateway."""

@@ -80,7 +80,7 @@ def pair_given() -> KeyPair:
 
 
 def kept_state() -> StateToKeep | None:
-    """What is to be kept, if anything."""
+    """Finds the state that is to be kept, if there is one."""
     folder = os.environ.get("DELAYER_STATE_FOLDER")
     return StateToKeep(folder=Path(folder), stack=os.environ["DELAYER_STACK"]) if folder else None
 

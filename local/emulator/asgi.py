@@ -1,4 +1,4 @@
-"""What the layers around ministack share: the types of ASGI, reading a request, and sending a response."""
+"""The layers around ministack share these: the types of ASGI, reading a request, and sending a response."""
 
 import json
 from collections.abc import Awaitable, Callable, MutableMapping

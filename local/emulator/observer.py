@@ -1,4 +1,4 @@
-"""What the corrections of ministack report: invocations, and the requests of event source mappings."""
+"""The corrections of ministack report this: invocations, and the requests of event source mappings."""
 
 from typing import Any, Protocol
 

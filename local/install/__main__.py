@@ -22,7 +22,9 @@ CLIENT: Final = ("--no-deps", "--no-build-isolation", "--editable", "client")
 
 
 class Wanted(NamedTuple):
-    """What a target of the Makefile needs: a package stands in one file only, so later ones complete the first."""
+    """The packages that a target of the Makefile needs: a package stands in one file only, so later ones complete the
+    first.
+    """
 
     said: str
     seconds: int  # about, with an empty cache
@@ -123,13 +125,13 @@ class Environment:
 
     @cached_property
     def settings(self) -> dict[str, str]:
-        """What uv is told beside what the caller's environment says already."""
+        """The settings that uv gets beside those of the caller's environment."""
         listed = subprocess.run([*self.pip[:3], "config", "list"], capture_output=True, text=True)
         return {**given_to_uv(listed.stdout.splitlines()), **os.environ}
 
 
 def given_to_uv(listed: Iterable[str]) -> dict[str, str]:
-    """What `pip config list` prints, as uv's variables."""
+    """Returns the settings that `pip config list` prints, as uv's variables."""
     found: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
     for line in listed:
         key, _, shown = line.partition("=")

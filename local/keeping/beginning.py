@@ -1,4 +1,4 @@
-"""What a run begins with: decided from what is there, before anything is started."""
+"""Decides how a run begins: from what is there, before anything is started."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ class Choice(StrEnum):
 
 @frozen(kw_only=True)
 class Beginning:
-    """What a run begins with."""
+    """A run begins with this."""
 
     restored: Manifest | None = None  # None: nothing
     notes: tuple[str, ...] = ()  # sentences for the user
@@ -32,7 +32,7 @@ class Beginning:
 
 @frozen(kw_only=True)
 class Found:
-    """What is in the folder of a state."""
+    """The contents of the folder of a state."""
 
     folder: Path
     saved: Manifest | None = None
@@ -53,7 +53,7 @@ def found_in(folder: Path) -> Found:
 
 
 def decide(found: Found, keep: Choice, port: int, parameters: Mapping[str, str]) -> Beginning:
-    """What to begin with. EmulatorError, with the ways to go on, if that is for the user to decide."""
+    """Decides what to begin with. Raises EmulatorError, with the ways to go on, if the user must decide."""
     if found.killed and keep is Choice.CLEAN:
         return after_a_kill(found, found.killed, port)
     if keep is Choice.NEW or not (found.saved or found.refusal):
@@ -87,7 +87,7 @@ def after_a_kill(found: Found, killed: Killed, port: int) -> Beginning:
 
 
 def lost(killed: Killed) -> str:
-    """What a killed run has lost."""
+    """Says what a killed run has lost."""
     return (
         f"The run of {clock(killed.marker.began_at)} was killed (its last sign of life: {clock(killed.alive_at)}), and "
         "only a clean stop saves: everything that was scheduled, changed, cancelled or fired in that time is lost."
@@ -95,7 +95,7 @@ def lost(killed: Killed) -> str:
 
 
 def again(killed: Killed, saved: Manifest) -> str:
-    """What it means to begin with a state from before a killed run."""
+    """Says what it means to begin with a state from before a killed run."""
     return f"{lost(killed)} What has fired since {clock(saved.saved_at)} fires again."
 
 

@@ -1,4 +1,4 @@
-"""What is said of a saved state, before its contents: who has saved it, when, and from what."""
+"""The manifest describes a saved state, before its contents: who has saved it, when, and from what."""
 
 import tomllib
 from collections.abc import Mapping

@@ -20,7 +20,7 @@ SIGN_OF_LIFE_SECONDS: Final = 5.0
 
 @frozen(kw_only=True)
 class Marker:
-    """What a run says of itself."""
+    """A run says this of itself."""
 
     run: str
     pid: int

@@ -45,7 +45,9 @@ def sync(folder: Path) -> None:
 
 
 def manifest_in(folder: Path) -> Manifest | None:
-    """What is saved there, if anything. EmulatorError with the reason if this version cannot take it."""
+    """Reads the manifest that is saved there, if there is one. EmulatorError with the reason if this version cannot
+    take it.
+    """
     try:
         with (folder / FILE).open("rb") as file:
             return Manifest.read(json.loads(file.readline()))
@@ -98,7 +100,7 @@ def read(body: bytes) -> Any:
 
 
 def untagged(value: Any) -> Any:
-    """What is marked, as it was. From the outside in: what stands in an escaped object is no mark."""
+    """Returns a marked value as it was. It goes from the outside in: a value in an escaped object is no mark."""
     if isinstance(value, list):
         return [untagged(one) for one in value]
     if not isinstance(value, dict):

@@ -14,9 +14,9 @@ from local.scaffold.name_list import found_in
 FILES = Path(__file__).parent / "files"
 MADE_OF_CLASSES = (
     "openapi.yaml",
-    "shared/delayer/core/actions/built_in.json",
-    "shared/delayer/core/api/contract.json",
-    "shared/delayer/core/timing/policies.json",
+    "shared/delayer/actions/rules/built_in.json",
+    "shared/delayer/http/contract.json",
+    "shared/delayer/accept/rules/policies.json",
 )
 
 
@@ -45,7 +45,7 @@ def add(root: Path, kind: Kind, name: str, longest_stack: int, say: Callable[[st
 
 
 def write_contract(root: Path) -> None:
-    """What `make contract` does: openapi.yaml and the layer follow from the classes."""
+    """Does what `make contract` does: openapi.yaml and the layer follow from the classes."""
     done = subprocess.run([sys.executable, "shared/contract.py"], cwd=root, check=False)
     if done.returncode:
         raise Refused(
@@ -55,7 +55,9 @@ def write_contract(root: Path) -> None:
 
 @contextmanager
 def all_or_nothing(root: Path, paths: Sequence[Path]) -> Iterator[None]:
-    """What is raised within it leaves these files and folders, and what is made of the classes, as they were."""
+    """An error that is raised within it leaves these files and folders, and what is made of the classes, as
+    they were.
+    """
     watched = [*paths, *(root / name for name in MADE_OF_CLASSES)]
     before = {file: file.read_bytes() for path in watched for file in (path, *path.rglob("*")) if file.is_file()}
     try:

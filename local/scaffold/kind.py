@@ -98,13 +98,14 @@ def class_name(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("-"))
 
 
+OF_TYPING: Final = ("Annotated", "Literal")
 EXECUTOR: Final = Kind(
     word="executor",
     loop="Fn::ForEach::Executors",
     parameter="Actions",
     example="slack-post",
     last=("remote", "canary"),
-    imported=("Action", "Annotated", "Done", "Executor", "Literal", "Message", "Meta", "Refused", "Result", "Retry"),
+    imported=("Action", "Done", "Executor", "Message", "Meta", "Refused", "Result", "Retry", "Setting", *OF_TYPING),
 )
 SUBSCRIBER: Final = Kind(
     word="subscriber", loop="Fn::ForEach::Subscribers", parameter="Subscribers", example="big-spenders"
@@ -114,5 +115,5 @@ POLICY: Final = Kind(
     loop="Fn::ForEach::Policies",
     parameter="Policies",
     example="next-full-hour",
-    imported=("Annotated", "Asked", "At", "Chosen", "Literal", "Meta", "Policy", "Refused"),
+    imported=("Asked", "At", "Chosen", "Meta", "Policy", "Refused", "Setting", *OF_TYPING),
 )

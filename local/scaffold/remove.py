@@ -44,7 +44,9 @@ def remove(root: Path, kind: Kind, name: str, *, force: bool, say: Callable[[str
 
 
 def _what_is_left(root: Path, kind: Kind, name: str, setting: str) -> Iterator[str]:
-    """What only its author can judge: a policy, texts, and the parameter or the resource of its setting."""
+    """Lists the parts that only the author can judge: a policy, texts, and the parameter or the resource of its
+    setting.
+    """
     for place in mentions(root, kind, name):
         yield f"It is still named in {place}."
     if setting and (numbers := _lines_with(root / "template.yaml", rf"\b{setting}\b")):
@@ -52,7 +54,7 @@ def _what_is_left(root: Path, kind: Kind, name: str, setting: str) -> Iterator[s
 
 
 def _not_in_git(root: Path, paths: list[Path]) -> Iterator[str]:
-    """What is not committed as it is; all of it where there is no git."""
+    """Lists the files that are not committed as they are; all of them where there is no git."""
     names = [str(path.relative_to(root)) for path in paths]
     git = shutil.which("git")
     if not git or not names:

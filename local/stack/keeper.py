@@ -23,7 +23,7 @@ Request = Callable[[str, str, object], Any]  # method, path, content -> the answ
 
 @frozen(kw_only=True)
 class Saved:
-    """What a stop has saved."""
+    """A stop has saved this."""
 
     manifest: Manifest
     left: Left  # what it did not wait for; empty after a stop that came to rest

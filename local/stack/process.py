@@ -52,7 +52,7 @@ class EmulatorProcess:
 
     @property
     def log_file(self) -> Path:
-        """What the emulator itself logs."""
+        """The file into which the emulator itself logs."""
         return self.folder / "emulator.log"
 
     def start(self) -> None:

@@ -53,12 +53,12 @@ class RunningStack:
         return content
 
     def logs(self, function: str) -> str:
-        """What a function has logged so far; empty if nothing."""
+        """Returns the log of a function so far; empty if there is nothing."""
         file = self.folder / "logs" / f"{function}.log"
         return file.read_text(encoding="utf-8") if file.exists() else ""
 
     def meter(self) -> Reading:
-        """What AWS would have billed since the last reset."""
+        """Counts what AWS would have billed since the last reset."""
         reading: Reading = self.request_emulator("GET", "/_local/meter")
         return reading
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from operate.deploy.account import (
 from operate.deploy.answers import REGION, allowed, asked
 from operate.deploy.errors import TemplateError
 from operate.deploy.expand import expand
+from operate.deploy.lanes import holds_something, in_steps, refuse_to_take_a_lane, with_lanes
 from operate.deploy.reading import read_template
 from operate.deploy.settled import names_of_settled
 from operate.deploy.values import check, check_environments, check_rules, given_in
@@ -96,6 +98,8 @@ def deploy(options: argparse.Namespace, project: Path = PROJECT) -> None:
         values.update(asked(known, input, print))
         kept_answers.write(project / ANSWERS, options.stack, {REGION: region, **values})
     values.update({name: stack.value(name) for name in settled if name not in given and stack.value(name)})
+    values = with_lanes(stack, values, given)
+    refuse_to_take_a_lane(stack, options.stack, values, partial(holds_something, client("dynamodb", region)))
     template = expand(written, values)
     overrides = {name: value for name, value in values.items() if name not in settled}
     has = {**stack.parameters, **overrides}
@@ -119,12 +123,15 @@ def deploy(options: argparse.Namespace, project: Path = PROJECT) -> None:
         print(f"Provisioned pollers are taken from {cleared} mappings: they have a bound instead.")
     # CloudFormation takes away each tag that it is not given again.
     tags = {**stack.tags, **given_in(options.tag, "tag"), "delayer:stack": options.stack}
-    packaged(project, sam, template, overrides, options, region, tags)
+    if len(steps := in_steps(stack, template)) > 1:
+        print("It is done in two steps: the new lane is there before the API accepts anything for it.")
+    for step in steps:
+        packaged(project, sam, step, overrides, options, region, tags)
     say_what_comes_next(stack, stack_of(client("cloudformation", region), options.stack), options.stack)
 
 
 def region_of(answers: Mapping[str, str]) -> str:
-    """What the shell says, or the answer of last time, or what the profile of the credentials says."""
+    """Takes the Region of the shell, or the answer of last time, or the one in the profile of the credentials."""
     named = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     return named or answers.get(REGION) or boto3.Session().region_name or DEFAULT_REGION
 
@@ -136,7 +143,7 @@ def client(service: str, region: str) -> Any:
 
 
 def say_what_comes_next(before: Stack, after: Stack, name: str) -> None:
-    """What nobody else says."""
+    """Says the next steps, which nobody else says."""
     email = after.value("AlarmEmail")
     if email and email != before.value("AlarmEmail"):
         print(f"SNS sends {email} a mail with a link. Until somebody has followed it, no alarm arrives there.")

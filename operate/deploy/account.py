@@ -1,4 +1,4 @@
-"""What is in the account before a deployment: the stack, if there is one, and how much may run at a time."""
+"""Looks at the account before a deployment: the stack, if there is one, and how much may run at a time."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
@@ -35,7 +35,7 @@ class Stack:
 
 
 def stack_of(cloudformation: Any, name: str) -> Stack:
-    """What there is of it. Errors: those of botocore."""
+    """Describes the stack. Errors: those of botocore."""
     try:
         [found] = cloudformation.describe_stacks(StackName=name)["Stacks"]
     except ClientError as error:
@@ -67,7 +67,7 @@ def refuse_what_cannot_be_updated(stack: Stack, name: str, region: str) -> None:
 
 
 def said_of_concurrency(allowed: int, needed: int, scale: str, region: str) -> Iterator[str]:
-    """What will happen with as many functions at a time as the account allows, and what to set."""
+    """Says what will happen with as many functions at a time as the account allows, and what to set."""
     if allowed >= needed:
         yield f"The account lets {allowed:,} functions run at a time, and Scale={scale} is made for {needed:,}."
         return

@@ -1,4 +1,4 @@
-"""What a person is asked before a deployment, and the file that keeps the answers."""
+"""Asks a person some questions before a deployment, and keeps the answers in a file."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What ends a deployment before it begins."""
+"""These errors end a deployment before it begins."""
 
 
 class TemplateError(Exception):

@@ -10,11 +10,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from operate.deploy.decided import without_decided
 from operate.deploy.errors import TemplateError
 from operate.deploy.routes import with_gathered_routes
 from operate.deploy.settled import LOOP, NONE, SECTIONS, settled, without_settled
 
 TRANSFORM = "AWS::LanguageExtensions"
+SHARED = "Shared"
 NOTHING = {"Ref": "AWS::NoValue"}
 PLACEHOLDER = re.compile(r"([$&])\{(\w+)\}")
 LOGICAL_ID = re.compile(r"[A-Za-z0-9]+")
@@ -34,7 +36,7 @@ def without_loops(template: Mapping[str, Any], given: Mapping[str, str]) -> dict
     """The same with each route as it is written. Errors: TemplateError."""
     values = settled(template, given)
     work = _Work(template.get("Mappings", {}))
-    expanded = without_settled(template, values)
+    expanded = without_settled(without_shared(template), values)
     for section in SECTIONS:
         if section in expanded:
             expanded[section] = work.section(expanded[section], values)
@@ -44,6 +46,7 @@ def without_loops(template: Mapping[str, Any], given: Mapping[str, str]) -> dict
         }
     if "Globals" in expanded:
         expanded["Globals"] = work.value(expanded["Globals"], {})
+    expanded = without_decided(expanded)
     transforms = template.get("Transform", [])
     left = [one for one in (transforms if isinstance(transforms, list) else [transforms]) if one != TRANSFORM]
     expanded.pop("Transform", None)
@@ -57,8 +60,15 @@ def without_loops(template: Mapping[str, Any], given: Mapping[str, str]) -> dict
     return expanded
 
 
+def without_shared(template: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is written once in its metadata: by its YAML aliases it stands wherever it is needed (ADR 0172)."""
+    if SHARED not in template.get("Metadata", {}):
+        return dict(template)
+    return {**template, "Metadata": {name: one for name, one in template["Metadata"].items() if name != SHARED}}
+
+
 class _Work:
-    """What is the same in all of a template."""
+    """The functions and tables that are the same in all of a template."""
 
     def __init__(self, tables: Mapping[str, Any]) -> None:
         self.tables = tables
@@ -82,7 +92,7 @@ class _Work:
         return made
 
     def value(self, node: Any, names: Names) -> Any:
-        """What stands there: a text or a list if it can be worked out, else the function with what could be."""
+        """Works out a value: a text or a list if that can be done, else the function with the parts that could be."""
         if isinstance(node, list):
             return [one for one in (self.value(item, names) for item in node) if one != NOTHING]
         if not isinstance(node, dict):

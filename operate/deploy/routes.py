@@ -58,7 +58,7 @@ def _of_type(resources: Resources, kind: str) -> Resources:
 
 
 def _document(own: Resources, title: Any, conditions: dict[str, Any]) -> dict[str, Any]:
-    """What API Gateway imports. The name of an imported API is its title."""
+    """The document that API Gateway imports. The name of an imported API is its title."""
     integrations = _of_type(own, INTEGRATION)
     paths: dict[str, dict[str, Any]] = {}
     for name, route in _of_type(own, ROUTE).items():
@@ -126,7 +126,9 @@ def _scheme(authorizer: Mapping[str, Any]) -> Any:
 
 
 def _security(route: Mapping[str, Any], conditions: dict[str, Any]) -> Any:
-    """Who may call. Whatever is neither tokens nor said to be open is signed, so nothing is open by mistake."""
+    """Says who may call. A route that has no tokens and is not said to be open is signed, so nothing is open by
+    mistake.
+    """
     match route["AuthorizationType"]:
         case {"Ref": str(parameter)}:
             is_open = f"{parameter}IsNone"

@@ -1,4 +1,7 @@
-"""Parameters over which a loop runs: they count when the template is packaged. CloudFormation knows none of them."""
+"""Lists over which a loop runs or which a condition looks at: they count when the template is packaged.
+
+CloudFormation knows none of these parameters.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,7 +16,9 @@ SECTIONS = ("Conditions", "Resources", "Outputs")  # those in which there may be
 
 
 def settled(template: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, list[str]]:
-    """What each of them is: as it is `given`, or else its default. Errors: TemplateError, in the words of its rule."""
+    """Settles the value of each of them: as it is `given`, or else its default. Errors: TemplateError, in the words of
+    its rule.
+    """
     declared = template.get("Parameters", {})
     values = {
         name: _items(given.get(name, str(declared[name].get("Default", "")))) for name in names_of_settled(template)
@@ -50,10 +55,13 @@ def everything(template: Mapping[str, Any]) -> dict[str, str]:
 
 
 def names_of_settled(template: Mapping[str, Any]) -> list[str]:
-    """The parameters to which the lists of loops refer, each once."""
+    """The parameters to which the lists of loops refer, and the lists to which conditions do, each once."""
+    declared = template.get("Parameters", {})
     collections = [loop[1] for section in SECTIONS for loop in _loops(template.get(section, {}))]
     named = [one["Ref"] for one in collections if isinstance(one, dict) and isinstance(one.get("Ref"), str)]
-    return list(dict.fromkeys(name for name in named if name in template.get("Parameters", {})))
+    asked = _references(template.get("Conditions", {}))
+    named += [name for name in asked if declared.get(name, {}).get("Type") == "CommaDelimitedList"]
+    return list(dict.fromkeys(name for name in named if name in declared))
 
 
 def without_settled(template: Mapping[str, Any], names: Mapping[str, list[str]]) -> dict[str, Any]:

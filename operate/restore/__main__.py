@@ -8,7 +8,7 @@ from typing import Any
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from delayer.ports.unavailable import Unavailable
+from delayer.engines.ports import Unavailable
 from delayer_client.transport.proxies import aws_client
 from local.command.interrupts import interrupt
 from operate.restore.copying import WrongTable

@@ -9,8 +9,9 @@ from typing import Any, Final
 from attrs import define, frozen
 from botocore.exceptions import ClientError
 
-from delayer.core.schedule.instants import Millis
-from operate.restore.tables import RESTORED, Decision, Item, Table
+from delayer.lambdas.table_stream import RESTORED
+from delayer.schedule.instants import Millis
+from operate.restore.tables import Decision, Item, Table
 
 AT_ONCE: Final = 16  # puts
 THERE: Final = "there already"

@@ -6,8 +6,8 @@ from typing import Any, Final
 from attrs import define, field
 from botocore.exceptions import ClientError
 
-from delayer.aws.store.attributes import to_attributes
-from delayer.repositories.connections.connections import connections_list, count_key
+from delayer.connections.repository import connections_list, count_key
+from delayer.engines.aws.expressions import to_attributes
 from operate.restore.tables import Item
 
 TRIES: Final = 10

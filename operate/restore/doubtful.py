@@ -6,18 +6,18 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
-from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
-from delayer.aws.runtime.environment import SystemClock, Threads
-from delayer.aws.store.attributes import from_attributes
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import SECOND, Millis, minute_of
-from delayer.core.schedule.messages import DelayerMessage, encode
-from delayer.core.schedule.schedule import Schedule
-from delayer.repositories.ledger.ledger import StoredLedger
-from delayer.repositories.schedules.schedule_table import from_item
-from delayer.use_cases.recovery.dead_letter import DeadLetters, Undeliverable
+from delayer.dead_letters.dead_letter import DeadLetters, Undeliverable
+from delayer.dead_letters.repository import StoredDeadLetters
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.expressions import from_attributes
+from delayer.engines.aws.objects import S3Objects
+from delayer.engines.process import SystemClock, Threads
+from delayer.ledger.model import LedgerRow, State
+from delayer.ledger.repository import StoredLedger
+from delayer.records.repository import from_item
+from delayer.schedule.instants import SECOND, Millis, minute_of
+from delayer.schedule.messages import DelayerMessage, encode
+from delayer.schedule.schedule import Schedule
 from operate.restore.tables import Item, merged_sweep
 
 ENDED: Final = "ended or claimed already"
@@ -99,8 +99,10 @@ def schedules_of(
     """Wired to the stack with these outputs."""
     dynamodb = client("dynamodb")
     ledger = StoredLedger(store=DynamoStore(dynamodb), table=outputs["LedgerTable"], parallel=Threads())
-    store = S3DeadLetterStore(s3=client("s3"), bucket=outputs["DeadLetterBucket"])
-    dead_letters = DeadLetters(clock=SystemClock(), ledger=ledger, store=store, observer=Silent(), source="restore")
+    store = StoredDeadLetters(S3Objects(s3=client("s3"), bucket=outputs["DeadLetterBucket"]))
+    dead_letters = DeadLetters(
+        clock=SystemClock(), ledger=ledger, dead_letter_store=store, observer=Silent(), source="restore"
+    )
     return Schedules(
         ledger=ledger,
         dead_letters=dead_letters,

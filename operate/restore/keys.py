@@ -5,11 +5,12 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from delayer.core.schedule.instants import SECOND
-from delayer.core.schedule.schedule import SYSTEM_OWNER
-from delayer.core.schedule.schedule_id import READ_AGAIN
+from delayer.lambdas.table_stream import RESTORED
+from delayer.schedule.instants import SECOND
+from delayer.schedule.schedule import SYSTEM_OWNER
+from delayer.schedule.schedule_id import READ_AGAIN
 from operate.restore.copying import WrongTable
-from operate.restore.tables import KEYS, RESTORED, Item
+from operate.restore.tables import KEYS, Item
 
 WITH_OWNERS: Final = ("LedgerTable", "SchedulesTable", "RelaxedTable", "WaitingTable")
 KNOWN_FOR: Final = READ_AGAIN // SECOND  # seconds that an execution environment goes on with keys that it has read
@@ -49,7 +50,7 @@ class Keys:
         if not self.replaced:
             return
         for output in WITH_OWNERS:
-            for item in self._items(self.outputs[output]):
+            for item in self._items(self.outputs[output]) if output in self.outputs else ():
                 if RESTORED not in item and item.get("owner", {}).get("S", SYSTEM_OWNER) != SYSTEM_OWNER:
                     raise WrongTable(
                         f"the stack {self.stack} has schedules of its own, and their ids are made with its own key; "

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
 
-from delayer.core.schedule.instants import Millis, parse_instant
+from delayer.schedule.instants import Millis, parse_instant
 from operate.restore.tables import OF_SCHEDULES, TABLES
 
 NEVER = "never"
@@ -13,7 +13,7 @@ NEVER = "never"
 
 @frozen(kw_only=True)
 class Options:
-    """What is copied, and where to."""
+    """The options say what is copied, and where to."""
 
     stack: str = "delayer"
     sources: Mapping[str, str] = field(factory=dict)  # kind of a table -> name of the table that is read

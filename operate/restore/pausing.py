@@ -19,7 +19,7 @@ class NotPaused(Exception):
 
 @frozen(kw_only=True)
 class Parts:
-    """What a stack runs by, by its names in AWS."""
+    """The parts that a stack runs by, by their names in AWS."""
 
     mappings: tuple[str, ...]
     schedules: tuple[str, ...]
@@ -83,7 +83,7 @@ class Pause:
         return int(before["at"]) > 0
 
     def noted(self) -> dict[str, Any]:
-        """What was running before the stack was paused; nothing if it is not."""
+        """The parts that were running before the stack was paused; nothing if it is not."""
         answer = self.client("dynamodb").get_item(
             TableName=self.control_table, Key={"name": {"S": ROW}}, ConsistentRead=True
         )
@@ -148,7 +148,7 @@ class Pause:
 
 
 def parts_of(cloudformation: Any, stack: str) -> Parts:
-    """What the stack has, as CloudFormation lists it."""
+    """The parts of the stack, as CloudFormation lists them."""
     found: dict[str, list[str]] = {}
     for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack):
         for one in page["StackResourceSummaries"]:

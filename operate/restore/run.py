@@ -8,9 +8,9 @@ from typing import Any, Final
 from attrs import define, field
 
 from bench.command.progress import progress_bar
-from delayer.aws.runtime.environment import SystemClock
+from delayer.engines.process import SystemClock
 from local.command.progress import console, step
-from operate.restore.copying import Copy, Pace
+from operate.restore.copying import Copy, Pace, WrongTable
 from operate.restore.counting import Connections
 from operate.restore.doubtful import Schedules, schedules_of
 from operate.restore.keys import KNOWN_FOR, Keys
@@ -21,6 +21,7 @@ from operate.restore.tables import (
     OF_SCHEDULES,
     TABLES,
     Item,
+    Table,
     merged_policies,
     merged_shards,
     merged_sweep,
@@ -91,7 +92,7 @@ class Restore:
                 dynamodb=self.client("dynamodb"),
                 table=table,
                 source=self.options.sources[kind],
-                target=self.outputs[table.output],
+                target=self._target(table),
                 now=now,
                 pace=pace,
                 is_dry_run=self.options.is_dry_run,
@@ -99,6 +100,15 @@ class Restore:
             for kind, table in TABLES.items()
             if kind in self.options.sources
         }
+
+    def _target(self, table: Table) -> str:
+        """The name of its table. Raises WrongTable if the stack has no such lane (ADR 0172)."""
+        if table.output not in self.outputs:
+            raise WrongTable(
+                f"the stack {self.options.stack} has no {table.output}: deploy it with the lanes and the policies of "
+                'the stack whose tables are restored, such as make deploy PARAMETERS="Lanes=relaxed Policies=spread"'
+            )
+        return self.outputs[table.output]
 
     def _pause(self, everything: bool) -> None:
         with step("Pausing the stack" if everything else "Pausing the minute task"):
@@ -147,7 +157,7 @@ class Restore:
         return Keys(dynamodb=self.client("dynamodb"), stack=self.options.stack, outputs=self.outputs, source=source)
 
     def _replace_keys(self) -> None:
-        """What was called since the first look has ended now: so look once more."""
+        """Calls that began since the first look have ended now: so it looks once more."""
         keys = self._keys()
         if keys and keys.replaced:
             keys.check()
@@ -179,7 +189,9 @@ class Restore:
             copy.dynamodb.put_item(TableName=copy.target, Item=row)
 
     def _look_at_all_series(self) -> None:
-        """What was filed in minutes that the net has passed may be current again, by an older tz database, too."""
+        """A series that was filed in minutes that the net has passed may be current again, by an older tz database,
+        too.
+        """
         for name in NET_OF_SERIES:
             self.client("dynamodb").delete_item(TableName=self.outputs["ControlTable"], Key={"name": {"S": name}})
 

@@ -6,20 +6,18 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.aws.events.lifecycle_stream import RESTORED as RESTORED  # the reader leaves out what bears it
-from delayer.core.schedule.bucket import RecordKey
-from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.schedule_id import id_in, is_undecided
-from delayer.core.series.upkeep.rounds import Directory
-from delayer.repositories.control.owner_policies import VERSION
-from delayer.repositories.schedules.schedule_table import is_heartbeat
-from delayer.repositories.series.progress import NET
+from delayer.owners.repository import VERSION
+from delayer.records.repository import is_heartbeat
+from delayer.schedule.instants import SECOND, Millis
+from delayer.schedule.schedule_id import RecordKey, id_in, is_undecided
+from delayer.series.repository.upkeep import NET
+from delayer.series.rules.series import Directory
 
 Item = Mapping[str, Any]
 
 
 class Decision(StrEnum):
-    """What becomes of an item."""
+    """Says what happens to an item."""
 
     COPY = "copied"  # put, if there is none under its key
     LEAVE = "left out"  # it must not go back, or is not needed

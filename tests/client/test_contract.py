@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from delayer.core.masking import mask
+from delayer.masking import mask
 from delayer_client import HttpRequest, NewSchedule, NewSeries, OnLate, Retry, Spread
 from delayer_client.api import models
 from delayer_client.api.base import Model

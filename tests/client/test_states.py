@@ -1,4 +1,4 @@
-"""Where a schedule stands: one word, one time, one lateness, the same on the command line and in the console."""
+"""Where a schedule stands: one state, one time, one lateness, the same on the command line and in the console."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from delayer_client import Schedule
 from delayer_client.api.models import HistoryEntry, Waiting
-from delayer_client.states import WORDS, fits, has_fired, next_time, own_lateness, word
+from delayer_client.states import STATES, has_fired, is_retried, next_time, own_lateness, retry_in_words
 from tests.openapi import openapi
 
 NOW = datetime(2027, 1, 4, 20, 38, 16, tzinfo=UTC)
@@ -23,27 +23,26 @@ def waiting(until: datetime | None) -> Waiting:
 
 
 def test_the_words_are_those_of_the_api() -> None:
-    states = openapi()["components"]["schemas"]["Schedule"]["properties"]["state"]["enum"]
-    assert set(WORDS) - set(states) == {"retrying"}
-    assert set(states) <= set(WORDS)
+    assert list(STATES) == openapi()["components"]["schemas"]["Schedule"]["properties"]["state"]["enum"]
 
 
 @pytest.mark.parametrize(
     ("one", "said"),
     [
-        (made("claimed"), "claimed"),
-        (made("claimed", attempt=1), "claimed"),
-        (made("claimed", attempt=5, next_attempt_at=SOON), "retrying"),
-        (made("claimed", attempt=5), "retrying"),
-        (made("failed", attempt=5), "failed"),
-        (made("executed", attempt=2), "executed"),
-        (made("of a newer stack"), "of a newer stack"),
+        (made("claimed"), ""),
+        (made("claimed", attempt=1), ""),
+        (made("claimed", attempt=1, next_attempt_at=SOON), ""),
+        (made("claimed", next_attempt_at=SOON), ""),
+        (made("claimed", attempt=5, next_attempt_at=SOON), "attempt 5"),
+        (made("claimed", attempt=5), "attempt 5"),
+        (made("failed", attempt=5), ""),
+        (made("executed", attempt=2), ""),
+        (made("of a newer stack"), ""),
     ],
 )
-def test_one_word(one: Schedule, said: str) -> None:
-    assert word(one) == said
-    assert fits(one, "retrying") == (said == "retrying")
-    assert fits(one, None)
+def test_a_retry_is_said_beside_the_state(one: Schedule, said: str) -> None:
+    assert retry_in_words(one) == said
+    assert is_retried(one) == bool(said)
 
 
 @pytest.mark.parametrize(

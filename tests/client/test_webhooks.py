@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from delayer.core.signing.signature import signed_headers
+from delayer.signing.rules import signed_headers
 from delayer_client.webhooks import NotVerified, verify
 
 KEYS = [bytes([n]) * 32 for n in (1, 2, 3)]

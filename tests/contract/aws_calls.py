@@ -6,66 +6,40 @@ each of its writes.
 
 from typing import Final
 
-from delayer.aws.connections.sealing import AesGcm
-from delayer.aws.connections.secrets import SecretsManager
-from delayer.aws.messaging.consumers import LambdaConsumers
-from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
-from delayer.aws.messaging.function import LambdaFunction
-from delayer.aws.messaging.queue import SqsQueue
-from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
-from delayer.aws.messaging.topic import SnsTopic
-from delayer.ports.actions import Actions
-from delayer.ports.connections import Connections
-from delayer.ports.consumers import Consumers
-from delayer.ports.control import Control
-from delayer.ports.dead_letter_store import DeadLetterStore
-from delayer.ports.flow import Blocks
-from delayer.ports.function import Function
-from delayer.ports.jobs import Jobs
-from delayer.ports.journal import Journal
-from delayer.ports.ledger import Ledger, LedgerInBatches
-from delayer.ports.lines import Lines
-from delayer.ports.live_count import LiveCount
-from delayer.ports.owner_claim import KeepsOwnerClaim
-from delayer.ports.owner_policies import OwnerPolicies
-from delayer.ports.queue import Queue
-from delayer.ports.rate_limit import RateLimit
-from delayer.ports.registry import Registry
-from delayer.ports.schedule_table import Records, ScheduleTable
-from delayer.ports.seats import KeepsSeats
-from delayer.ports.secrets import Secrets
-from delayer.ports.series import SeriesTable
-from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
-from delayer.ports.signing import SigningRows
-from delayer.ports.stream_consumer import StreamConsumer
-from delayer.ports.tokens import Seal, TokenRows
-from delayer.ports.topic import Topic
-from delayer.ports.trials import Trials
-from delayer.ports.waiting_table import FindsWaiting
-from delayer.repositories.connections.connections import StoredConnections
-from delayer.repositories.connections.tokens import StoredTokens
-from delayer.repositories.control.actions import StoredActions
-from delayer.repositories.control.control import StoredControl
-from delayer.repositories.control.owner_claim import StoredOwnerClaim
-from delayer.repositories.control.owner_policies import StoredOwnerPolicies
-from delayer.repositories.control.signing_rows import StoredSigningRows
-from delayer.repositories.control.trials import StoredTrials
-from delayer.repositories.flow.blocks import StoredBlocks
-from delayer.repositories.flow.lines import StoredLines
-from delayer.repositories.flow.seats import StoredSeats
-from delayer.repositories.journal.journal import StoredJournal
-from delayer.repositories.journal.live_count import StoredLiveCount
-from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
-from delayer.repositories.ledger.ledger import StoredLedger
-from delayer.repositories.registry.jobs import StoredJobs
-from delayer.repositories.registry.rate_limit import StoredRateLimit
-from delayer.repositories.registry.registry import StoredRegistry
-from delayer.repositories.schedules.records import StoredRecords
-from delayer.repositories.schedules.schedule_table import StoredScheduleTable
-from delayer.repositories.schedules.waiting_table import StoredWaitingTable
-from delayer.repositories.series.progress import StoredSeriesProgress
-from delayer.repositories.series.series_table import StoredSeries
-from delayer.repositories.series.upkeep import StoredSeriesUpkeep
+from delayer.accept.ports import Registry
+from delayer.accept.repository import StoredRegistry
+from delayer.actions.ports import Actions
+from delayer.actions.repository import StoredActions
+from delayer.connections.ports import Connections, Seal, TokenRows
+from delayer.connections.repository import StoredConnections, StoredTokens
+from delayer.dead_letters.ports import DeadLetterStore
+from delayer.dead_letters.repository import StoredDeadLetters
+from delayer.engines.aws.function import LambdaFunction
+from delayer.engines.aws.messaging import SnsTopic, SqsQueue
+from delayer.engines.aws.secrets import AesGcm, SecretsManager
+from delayer.engines.ports import Function, Queue, Secrets, Topic
+from delayer.flow.ports import Blocks, KeepsSeats, Lines
+from delayer.flow.repository import StoredBlocks, StoredLines, StoredSeats
+from delayer.history.ports import Journal, LiveCount
+from delayer.history.repository import StoredJournal, StoredLiveCount
+from delayer.jobs.ports import Jobs
+from delayer.jobs.repository import StoredJobs
+from delayer.lambdas.consumers import LambdaConsumers, LambdaStreamConsumer
+from delayer.ledger.ports import Ledger, LedgerInBatches
+from delayer.ledger.repository import StoredLedger, StoredLedgerInBatches
+from delayer.owners.ports import KeepsOwnerClaim, OwnerPolicies, RateLimit
+from delayer.owners.repository import StoredOwnerClaim, StoredOwnerPolicies, StoredRateLimit
+from delayer.records.ports import Control, Records, ScheduleTable
+from delayer.records.repository import StoredControl, StoredRecords, StoredScheduleTable
+from delayer.recovery.ports import Consumers, StreamConsumer, Trials
+from delayer.recovery.repository import StoredTrials
+from delayer.series.ports import SeriesProgress, SeriesTable, SeriesUpkeep
+from delayer.series.repository.series_table import StoredSeries
+from delayer.series.repository.upkeep import StoredSeriesProgress, StoredSeriesUpkeep
+from delayer.signing.ports import SigningRows
+from delayer.signing.repository import StoredSigningRows
+from delayer.timing.ports import WaitingTable
+from delayer.timing.repository import StoredWaitingTable
 
 PORTS: Final[dict[type, type]] = {
     AesGcm: Seal,
@@ -92,11 +66,11 @@ PORTS: Final[dict[type, type]] = {
     StoredSigningRows: SigningRows,
     StoredTokens: TokenRows,
     StoredTrials: Trials,
-    StoredWaitingTable: FindsWaiting,
+    StoredWaitingTable: WaitingTable,
     LambdaConsumers: Consumers,
     LambdaFunction: Function,
     LambdaStreamConsumer: StreamConsumer,
-    S3DeadLetterStore: DeadLetterStore,
+    StoredDeadLetters: DeadLetterStore,
     SecretsManager: Secrets,
     SnsTopic: Topic,
     SqsQueue: Queue,
@@ -243,11 +217,11 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("LambdaConsumers", "handle"): {("lambda:InvokeFunction", "stack")},
     ("LambdaFunction", "ask"): {("lambda:InvokeFunction", "function")},
     ("LambdaStreamConsumer", "handle"): {("lambda:InvokeFunction", one) for one in ("function", "relaxed")},
-    ("S3DeadLetterStore", "set_aside"): {("s3:PutObject", "bucket")},
-    ("S3DeadLetterStore", "put"): {("s3:PutObject", "bucket")},
-    ("S3DeadLetterStore", "remove"): {("s3:DeleteObject", "bucket")},
-    ("S3DeadLetterStore", "list"): {("s3:ListBucket", "bucket")},
-    ("S3DeadLetterStore", "get"): {("s3:GetObject", "bucket")},
+    ("StoredDeadLetters", "set_aside"): {("s3:PutObject", "bucket")},
+    ("StoredDeadLetters", "put"): {("s3:PutObject", "bucket")},
+    ("StoredDeadLetters", "remove"): {("s3:DeleteObject", "bucket")},
+    ("StoredDeadLetters", "list"): {("s3:ListBucket", "bucket")},
+    ("StoredDeadLetters", "get"): {("s3:GetObject", "bucket")},
     ("SnsTopic", "publish"): {("sns:Publish", "arn")},
     ("SqsQueue", "send"): {("sqs:SendMessage", "url")},
     ("SqsQueue", "pull"): {("sqs:ReceiveMessage", "url")},

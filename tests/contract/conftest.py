@@ -20,9 +20,9 @@ from moto.dynamodb import models
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.table import Table
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.store.store import Store
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.sqlite import SqliteStore
+from delayer.engines.store.store import Store
 from tests.contract.engines import DYNAMODBS, FAKE, OTHERS, SQLITE, STATEMENTS, Engines
 from tests.contract.recorder import Calls, record_calls
 

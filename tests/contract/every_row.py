@@ -1,10 +1,10 @@
 """What a table holds, on each engine of the store: for tests that look behind a repository."""
 
-from delayer.aws.store.attributes import from_attributes
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.store.items import Item
-from delayer.store.store import Store
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.expressions import from_attributes
+from delayer.engines.sqlite import SqliteStore
+from delayer.engines.store.model import Item
+from delayer.engines.store.store import Store
 
 
 def every_row(store: Store, table: str) -> list[Item]:

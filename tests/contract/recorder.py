@@ -9,7 +9,8 @@ import pytest
 from attrs import Factory, define, evolve, fields
 from typing_extensions import get_protocol_members
 
-from delayer.aws.store.dynamo_store import DynamoStore
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.objects import S3Objects
 from tests.clients import AnyClient
 from tests.contract.aws_calls import CALLS, PORTS, ROWS, Call
 
@@ -132,7 +133,9 @@ class Calls:
 def field_of(adapter: Any, resource: str) -> str:
     """The field of the adapter that names a resource, or what all of its names begin with."""
     beginnings = (resource, resource.partition("/connections/")[0] + "/connections", resource.partition("-")[0])
-    return next(str(one.name) for one in fields(type(adapter)) if getattr(adapter, one.name) in beginnings)
+    holders = [adapter, adapter.objects] if hasattr(adapter, "objects") else [adapter]
+    found = [(str(one.name), getattr(holder, one.name)) for holder in holders for one in fields(type(holder))]
+    return next(name for name, value in found if isinstance(value, str) and value in beginnings)
 
 
 class Recording(AnyClient):
@@ -188,14 +191,15 @@ def _recorded(calls: Calls, adapter: type, method: str) -> Any:
 
     @wraps(original)
     def run(self: Any, *arguments: Any, **named: Any) -> Any:
-        held = self.store if "store" in names else self
-        if not isinstance(held, DynamoStore) and held is not self:
+        below = next((name for name in ("store", "objects") if name in names), "")
+        held = getattr(self, below) if below else self
+        if not isinstance(held, DynamoStore | S3Objects) and held is not self:
             return original(self, *arguments, **named)  # on another engine there is nothing to record
         [client] = [one.name for one in fields(type(held)) if one.name in CLIENTS]
         if isinstance(getattr(held, client), Recording):
             return original(self, *arguments, **named)  # called by another method, which is recorded
         calls.begin(name)
         recorded = evolve(held, **{client: Recording(getattr(held, client), calls, name, self)})
-        return original(recorded if held is self else evolve(self, store=recorded), *arguments, **named)
+        return original(evolve(self, **{below: recorded}) if below else recorded, *arguments, **named)
 
     return run

@@ -15,24 +15,21 @@ from attrs import fields, has
 from typing_extensions import get_protocol_members
 
 import delayer
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.aws.store.each import Each
-from delayer.core.schedule.table_change import Heartbeat
-from delayer.fakes import InOrder
-from delayer.ports.registry import ScheduleTransaction
-from delayer.repositories.control.actions import StoredActions
-from delayer.repositories.control.control import StoredControl
-from delayer.repositories.control.owner_claim import StoredOwnerClaim
-from delayer.repositories.control.owner_policies import StoredOwnerPolicies
-from delayer.repositories.control.signing_rows import StoredSigningRows
-from delayer.repositories.control.trials import StoredTrials
-from delayer.repositories.flow.blocks import StoredBlocks
-from delayer.repositories.flow.lines import StoredLines
-from delayer.repositories.flow.seats import StoredSeats
-from delayer.repositories.ledger.ledger import StoredLedger
-from delayer.repositories.registry.registry import StoredRegistry
-from delayer.repositories.schedules.schedule_table import StoredScheduleTable
-from delayer.repositories.series.progress import StoredSeriesProgress
+from delayer.accept.ports import ScheduleTransaction
+from delayer.accept.repository import StoredRegistry
+from delayer.actions.repository import StoredActions
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.each import Each
+from delayer.engines.aws.objects import S3Objects
+from delayer.engines.memory.runtime import InOrder
+from delayer.flow.repository import StoredBlocks, StoredLines, StoredSeats
+from delayer.ledger.repository import StoredLedger
+from delayer.owners.repository import StoredOwnerClaim, StoredOwnerPolicies
+from delayer.records.repository import StoredControl, StoredScheduleTable
+from delayer.recovery.repository import StoredTrials
+from delayer.schedule.table_change import Heartbeat
+from delayer.series.repository.upkeep import StoredSeriesProgress
+from delayer.signing.repository import StoredSigningRows
 from tests.cfn import ROOT
 from tests.clients import Wrapped
 from tests.contract.aws_calls import CALLS, PORTS, ROWS
@@ -41,14 +38,15 @@ from tests.contract.recorder import CLIENTS, Calls
 from tests.samples import NOW, a_schedule, an_id
 
 MODULES = [one.name for one in pkgutil.walk_packages(delayer.__path__, "delayer.")]
-ENGINE = {DynamoStore, Each}  # what stands below the repositories has no port of a use case
+ENGINE = {DynamoStore, Each, S3Objects}  # what stands below the repositories has no port of a use case
 
 
-def classes_that_hold(names: set[str], package: str = "delayer.") -> set[type]:
+def classes_that_hold(names: set[str], *parts: str) -> set[type]:
+    """In the modules whose names have one of these parts; in all if none is named."""
     return {
         one
         for module in MODULES
-        if module.startswith(package)
+        if not parts or any(part in f"{module}." for part in parts)
         for one in vars(importlib.import_module(module)).values()
         if isinstance(one, type) and has(one) and {attribute.name for attribute in fields(one)} & names
     }
@@ -56,26 +54,28 @@ def classes_that_hold(names: set[str], package: str = "delayer.") -> set[type]:
 
 def test_each_adapter_and_each_repository_has_its_port() -> None:
     """An adapter is a class that holds a client, a repository one that holds a store."""
-    adapters = classes_that_hold(set(CLIENTS), "delayer.aws.") - ENGINE
-    repositories = classes_that_hold({"store"}, "delayer.repositories.")
+    adapters = classes_that_hold(set(CLIENTS), ".engines.aws.", ".lambdas.") - ENGINE
+    repositories = classes_that_hold({"store", "objects"}, ".repository.")
     assert adapters | repositories == set(PORTS)
 
 
 def test_no_table_has_a_fake_or_an_adapter_of_its_own() -> None:
     """Persistence is written once (ADR 0170): on the store, whose engines alone know what is below."""
     ports = {
-        port for adapter, port in PORTS.items() if adapter in classes_that_hold({"store"}, "delayer.repositories.")
+        port for adapter, port in PORTS.items() if adapter in classes_that_hold({"store", "objects"}, ".repository.")
     }
     methods = [set(get_protocol_members(port)) for port in ports]
     others = [
         one
         for module in MODULES
-        if module.startswith(("delayer.fakes.", "delayer.aws."))
+        if module.startswith(("delayer.engines.", "delayer.lambdas."))
         for one in vars(importlib.import_module(module)).values()
         if isinstance(one, type) and has(one) and one.__module__ == module and one not in ENGINE
     ]
     assert [one for one in others if any(all(hasattr(one, name) for name in each) for each in methods)] == []
-    assert {one for one in classes_that_hold({"dynamodb"}) if one.__module__.startswith("delayer.")} == ENGINE
+    assert {one for one in classes_that_hold({"dynamodb"}) if one.__module__.startswith("delayer.")} == ENGINE - {
+        S3Objects
+    }
 
 
 def test_each_method_of_a_port_is_declared_and_nothing_else_is() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.messaging.queue import SqsQueue
-from delayer.ports.queue import Outgoing
+from delayer.engines.aws.messaging import SqsQueue
+from delayer.engines.ports import Outgoing
 from operate.move_queues import prepared, queues_of
 from tests.cfn import expanded
 from tests.contract.conftest import Aws

@@ -10,15 +10,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.ports.unavailable import Unavailable
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.store.conditions import All, Condition, Has, Is, Some, lacks
-from delayer.store.items import entry_key
-from delayer.store.limits import ITEM, PARTITION, SORT
-from delayer.store.queries import Query, Range
-from delayer.store.store import Refused, Store, all_items
-from delayer.store.writes import Change, Check, Delete, Put, Write
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite import SqliteStore
+from delayer.engines.store.model import (
+    All,
+    Change,
+    Check,
+    Condition,
+    Delete,
+    Has,
+    Is,
+    KeyRange,
+    Put,
+    Query,
+    Some,
+    Write,
+    entry_key,
+    lacks,
+)
+from delayer.engines.store.store import ITEM, PARTITION, SORT, Store, WriteRefused, all_items
 from tests.contract.conftest import create_table
 from tests.contract.engines import DYNAMODBS, Engines
 
@@ -93,10 +104,10 @@ def transacted(table: str) -> Any:
 
 
 RANGES: Any = st.none() | st.one_of(
-    st.builds(Range, st.sampled_from(["=", "<", ">="]), st.sampled_from(ENTRIES), last=st.just("")),
-    st.builds(Range, st.just("begins"), st.sampled_from(["b", "\U0001f600"]), last=st.just("")),
+    st.builds(KeyRange, st.sampled_from(["=", "<", ">="]), st.sampled_from(ENTRIES), last=st.just("")),
+    st.builds(KeyRange, st.just("begins"), st.sampled_from(["b", "\U0001f600"]), last=st.just("")),
     st.tuples(st.sampled_from(ENTRIES), st.sampled_from(ENTRIES)).map(
-        lambda ends: Range("between", min(ends), max(ends))
+        lambda ends: KeyRange("between", min(ends), max(ends))
     ),
 )
 
@@ -127,13 +138,13 @@ def outcome(do: Any) -> Any:
     """What it returns, or which items were in the way."""
     try:
         done = do()
-    except Refused as refused:
+    except WriteRefused as refused:
         return ("refused", refused.items)
     return [shown(one) for one in done] if isinstance(done, list) else done
 
 
 def shown(answer: Any) -> Any:
-    return ("refused", answer.items) if isinstance(answer, Refused) else answer
+    return ("refused", answer.items) if isinstance(answer, WriteRefused) else answer
 
 
 def everything(store: Store, table: str) -> list[Any]:
@@ -275,7 +286,7 @@ def test_many_at_once(store: Store, table: str, number: int) -> None:
 def test_a_refusal_does_not_show_what_is_in_the_way(store: Store, table: str) -> None:
     """It may be a secret, and a refusal may be logged."""
     store.write(Put(table, entry_key("one"), {"secret": "hidden"}))
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(WriteRefused) as refused:
         store.write(Put(table, entry_key("one"), {}, lacks("entry")))
     assert "hidden" not in repr(refused.value) + str(refused.value)
     assert refused.value.item["secret"] == "hidden"

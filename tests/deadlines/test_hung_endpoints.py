@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.store.attributes import to_attributes
-from delayer.core.schedule.instants import HOUR
-from delayer.core.schedule.messages import encode
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind
-from delayer.repositories.ledger.ledger import to_item as ledger_item
-from delayer.repositories.schedules.schedule_table import to_item
+from delayer.engines.aws.expressions import to_attributes
+from delayer.ledger.repository import to_item as ledger_item
+from delayer.records.repository import to_item
+from delayer.schedule.instants import HOUR
+from delayer.schedule.messages import encode
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import RANDOM_BYTES, IdKind
 from tests.cfn import ROOT
 from tests.deadlines.endpoints import SILENT, TRICKLING, Answering, Hung
 from tests.deadlines.processes import FunctionProcess
@@ -80,7 +80,7 @@ def inserted(*dues: int) -> dict[str, Any]:
 
 def undecided() -> dict[str, Any]:
     """A stream record of one that was accepted without a time."""
-    waits = a_schedule(id=an_id(DUE, kind=Kind.UNDECIDED), created_at=DUE, when='{"policy":"spread","seconds":60}')
+    waits = a_schedule(id=an_id(DUE, kind=IdKind.UNDECIDED), created_at=DUE, when='{"policy":"spread","seconds":60}')
     return as_inserted(of_stream(waits)["Records"])
 
 
@@ -106,6 +106,7 @@ NEW_SERIES = {"repeat": {"every": "PT1M"}, "action": SCHEDULE["action"]}
 # They need nothing of it; the subscriber has no URL here.
 NO_AWS = ("api-default", "api-series-preview", "subscriber-failed-webhook")
 GIVEN: dict[str, Any] = {
+    **{name: a_call(id="5b0c", name="a", seriesId=SERIES) for name in FUNCTIONS if name.startswith("api-")},
     "api-action-list": a_call(),
     "api-batch-post": a_call({"schedules": [SCHEDULE] * 3}),
     "api-connection-get": a_call(),
@@ -113,7 +114,6 @@ GIVEN: dict[str, Any] = {
     "api-connection-test": a_call({"url": "http://target/"}, name="crm"),
     "api-default": a_call(),
     "api-group-delete": a_call(query={"group": "g"}),
-    "api-job-get": a_call(id="5b0c"),
     "api-schedule-delete": a_call(id=an_id(DUE)),
     "api-schedule-get": a_call(id=an_id(DUE)),
     "api-schedule-list": a_call(query={"group": "g"}),

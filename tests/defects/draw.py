@@ -54,7 +54,7 @@ def draw(root: Path, number: int, seed: int, without: frozenset[Change] = frozen
         if change not in without:
             cells[change.area, change.layer][change.operator].append(change)
     drawn: list[Change] = []
-    layers = [layer for layer, _ in LAYERS]
+    layers = [*LAYERS]
     turn = 0
     while len(drawn) < number:
         for area, _ in AREAS:

@@ -150,13 +150,14 @@ ACTIONS: Final = re.compile(r"Action: \[([^\]]*)\]")
 ACTION: Final = re.compile(r'"[a-z]+:[A-Za-z*]+"(?:,\s*)?')
 CONDITION: Final = re.compile(r"Condition: (\{(?:[^{}]|\{[^{}]*\})*\})")
 A_ROLE: Final = "PolicyDocument"
+SHARED: Final = "Shared"  # statements of many roles, which are written once (ADR 0172)
 
 
 def rights(text: str) -> Iterator[Place]:
     """All possible changes of the policies of the template."""
     for name, (start, end) in resources(text):
         block = text[start:end]
-        if A_ROLE not in block:
+        if A_ROLE not in block and name != SHARED:
             continue
         for operator, first, last, after in _rights_of(block):
             yield Place(name, operator, block[first:last], after, nth_of(block, block[first:last], first))

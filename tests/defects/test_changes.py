@@ -8,10 +8,11 @@ import pytest
 from coverage import CoverageData
 
 from tests.defects import stored
-from tests.defects.areas import AREAS, LAYERS
+from tests.defects.areas import AREAS, LAYERS, PACKAGE, area_of, layer_of
 from tests.defects.change import TEMPLATE, Change, Gone
 from tests.defects.covered import Covered, lines_of
 from tests.defects.operators import Place, places, rights
+from tests.rooms import ROOMS
 
 LISTS = sorted(path.stem for path in stored.FOLDER.glob("*.json"))
 CODE = """
@@ -24,7 +25,7 @@ class Gate:
         self.log.count()
         return now + 1 < self.most
 """
-GATE = "shared/delayer/core/gate.py"
+GATE = "shared/delayer/flow/rules/gate.py"
 POLICY = """Resources:
   Role:
     Type: AWS::IAM::Role
@@ -132,7 +133,7 @@ def test_the_tests_of_a_module_itself_are_asked_first() -> None:
     for name, seconds in {"a/test_x::1": 1, "a/test_x::2": 2, "b/test_y::1": 3, "c/test_gate::1": 9}.items():
         ran[f"tests/{name.replace('::', '.py::')}"] = float(seconds)
         data.set_context(f"tests/{name.replace('::', '.py::')}|run")
-        data.add_lines({"/tree/shared/delayer/core/gate.py": [5]})
+        data.add_lines({"/tree/shared/delayer/flow/rules/gate.py": [5]})
     found = [one.removeprefix("tests/").replace(".py", "") for one in Covered(data, ran).tests_of(GATE, [5])]
     assert found == ["c/test_gate::1", "a/test_x::1", "b/test_y::1", "a/test_x::2"]
 
@@ -170,10 +171,19 @@ def test_a_list_is_spread_equally_and_at_most_a_twentieth_is_equivalent(name: st
     of_areas = Counter(one.area for one in listed)
     of_layers = Counter(one.layer for one in listed)
     assert set(of_areas) == {area for area, _ in AREAS}
-    assert set(of_layers) == {layer for layer, _ in LAYERS}
+    assert set(of_layers) == {*LAYERS}
     assert max(of_areas.values()) - min(of_areas.values()) <= 1
     assert max(of_layers.values()) - min(of_layers.values()) <= len(listed) // 10
     assert len([one for one in listed if one.equivalent]) <= len(listed) // 20
+
+
+def test_each_room_is_drawn_from_and_each_area_has_all_layers() -> None:
+    """But for what is for tests, and what authors import, which hands on what others do."""
+    files = [path.relative_to(stored.ROOT).as_posix() for path in (stored.ROOT / PACKAGE).rglob("*.py")]
+    drawn = {file: layer for file in files if (layer := layer_of(file))}
+    assert {*ROOMS} - {file.removeprefix(PACKAGE).partition("/")[0] for file in drawn} == {"extension", "fakes"}
+    of_areas = {(area_of(file), layer) for file, layer in drawn.items()}
+    assert of_areas >= {(area, layer) for area, _ in AREAS for layer in ("rules", "use cases", "adapters")}
 
 
 def test_no_change_is_in_two_lists() -> None:

@@ -50,7 +50,8 @@ def second(project: Project, first: Deployment) -> Deployment:
     if project.sam.name != "newest":
         pytest.skip("one version is enough for what the first deployment does not show; it takes half a minute")
     project.account.stacks[first.stack]["outputs"]["Actions"] = "http-request,remote,canary"
-    return project.make_deploy(f"PARAMETERS=LogLevel=WARNING FailedWebhookUrl={HARD} Subscribers=failed-webhook")
+    lists = "Subscribers=failed-webhook Lanes=relaxed"
+    return project.make_deploy(f"PARAMETERS=LogLevel=WARNING FailedWebhookUrl={HARD} {lists}")
 
 
 def functions(deployment: Deployment) -> dict[str, dict[str, Any]]:
@@ -139,6 +140,17 @@ def test_the_actions_of_the_stack_are_kept(second: Deployment) -> None:
     assert second.template["Outputs"]["Actions"]["Value"] == "http-request,remote,canary"
     assert second.template["Outputs"]["Subscribers"]["Value"] == "failed-webhook", "and what is named counts"
     assert [one["CodeUri"] for one in functions(second).values() if not OWN_CODE.fullmatch(one["CodeUri"])] == []
+
+
+def test_a_lane_that_a_stack_gets_is_there_before_the_api_accepts_for_it(project: Project, second: Deployment) -> None:
+    """In an update of its own: one that fails takes back the table that it has made (ADR 0172)."""
+    _, before, after = project.account.deployments
+    assert after is second
+    assert "in two steps" in project.said[1]
+    assert before.parameters == after.parameters
+    for deployment, lanes in ((before, ""), (after, "relaxed")):
+        assert functions(deployment)["ApiSchedulePost"]["Environment"]["Variables"]["LANES"] == lanes
+        assert "RelaxedTable" in deployment.template["Resources"]
 
 
 def without_layer(template: dict[str, Any]) -> dict[str, str]:

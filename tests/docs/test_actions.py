@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from delayer.core.actions.built_in import built_in
-from delayer.core.api.admission import admit
-from delayer.core.schedule.instants import parse_instant
+from delayer.accept.rules.admission import admit
+from delayer.actions.rules.foreign import built_in
+from delayer.schedule.instants import parse_instant
 from docs.hooks import actions
 from tests.cfn import ROOT
 

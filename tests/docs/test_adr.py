@@ -11,7 +11,8 @@ from tests.running.of_each import of_each
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "adr").glob("[0-9]*.md"))
-STATUSES = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
+INDEX = (ROOT / "adr/index.md").read_text()
+STATUSES = {"proposed", "accepted", "rejected", "deprecated"}
 SECTIONS = [
     "## Context and Problem Statement",
     "## Considered Options",
@@ -25,6 +26,7 @@ PLACEHOLDERS = re.compile(
 )
 LINK = re.compile(r"\[([^\]]*)\]\((\d{4}-[a-z0-9-]+\.md)\)")
 OPTION = re.compile(r"- .+(: chosen|: rejected(?:[^:,]*), (?:because|for) .+)")
+ELSEWHERE = re.compile(r"\| (\d{4}) \| (\d{4}-\d\d-\d\d) \| (.+) \| \[(\d{4})\]\((.+)\): (.+) \|")
 LONGEST = 800  # words: about a page
 
 
@@ -34,10 +36,18 @@ def front_matter(file: Path) -> dict[str, Any]:
     return parsed
 
 
-def numbers(matter: dict[str, Any], key: str) -> list[int]:
+def superseded(matter: dict[str, Any]) -> list[int]:
     """One number, several, or none."""
-    value = matter.get(key, [])
+    value = matter.get("supersedes", [])
     return value if isinstance(value, list) else [value]
+
+
+@cache
+def elsewhere() -> dict[int, str]:
+    """The table of the index: the number of each record that has no file any more, and the file that tells it now."""
+    table = INDEX.partition("\n## Decisions told elsewhere\n")[2]
+    found = [ELSEWHERE.fullmatch(line) for line in table.splitlines() if line.startswith("| ")][1:]
+    return {int(row[1]): row[5] for row in found if row and row[5].startswith(f"{row[4]}-")} if all(found) else {}
 
 
 @cache
@@ -51,20 +61,24 @@ def title(file: Path) -> str:
     return found[1]
 
 
-def record(number: int) -> Path:
-    return next(file for file in FILES if file.name.startswith(f"{number:04d}-"))
-
-
-STUBS = [file for file in FILES if front_matter(file)["status"] == "superseded"]
-WHOLE = [file for file in FILES if file not in STUBS]
-
 each = of_each(FILES)
-each_whole = of_each(WHOLE)
-each_stub = of_each(STUBS)
 
 
 def test_numbers_are_consecutive_from_one() -> None:
-    assert [int(file.name[:4]) for file in FILES] == list(range(1, len(FILES) + 1))
+    """Each is that of a record, or of a line of the table."""
+    numbers = sorted([*(int(file.name[:4]) for file in FILES), *elsewhere()])
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_the_table_has_what_was_superseded_each_once_and_in_order() -> None:
+    table = INDEX.partition("\n## Decisions told elsewhere\n")[2]
+    assert re.findall(r"^\| (\d{4}) ", table, re.MULTILINE) == [f"{number:04d}" for number in sorted(elsewhere())]
+    assert len(elsewhere()) >= 11
+
+
+def test_the_address_of_what_was_superseded_leads_to_the_table() -> None:
+    redirects = re.findall(r"^ +adr/(\d{4})-[a-z0-9-]+\.md: (.+)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert redirects == [(f"{number:04d}", "adr/index.md#decisions-told-elsewhere") for number in sorted(elsewhere())]
 
 
 @each
@@ -74,16 +88,13 @@ def test_name_and_front_matter(file: Path) -> None:
     assert matter["number"] == int(file.name[:4])
     assert matter["status"] in STATUSES
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", str(matter["date"]))
-    assert set(matter) <= {"number", "status", "date", "supersedes", "superseded-by"}
+    assert set(matter) <= {"number", "status", "date", "supersedes"}
 
 
-@each
-def test_supersession_is_stated_on_both_sides(file: Path) -> None:
-    matter = front_matter(file)
-    assert ("superseded-by" in matter) == (matter["status"] == "superseded")
-    for here, there in (("supersedes", "superseded-by"), ("superseded-by", "supersedes")):
-        for other in numbers(matter, here):
-            assert matter["number"] in numbers(front_matter(record(other)), there)
+def test_supersession_is_stated_on_both_sides() -> None:
+    assert {(number, file.name) for file in FILES for number in superseded(front_matter(file))} == {
+        *elsewhere().items()
+    }
 
 
 @each
@@ -101,35 +112,26 @@ def test_links_and_their_numbers(file: Path) -> None:
 
 
 @each
-def test_links_lead_to_what_is_decided_now(file: Path) -> None:
-    """A stub is for those who come from outside."""
-    stubs = {stub.name for stub in STUBS}
-    assert [target for _, target in LINK.findall(body(file)) if target in stubs] == []
+def test_is_in_the_index_once_with_its_title(file: Path) -> None:
+    """The sidebar is made from it. The preface names the first, and the table those that tell others, too."""
+    links = 1 + (file.name[:4] == "0001") + len(superseded(front_matter(file)))
+    assert INDEX.count(f"]({file.name})") == links
+    assert INDEX.count(f"- [{file.name[:4]}]({file.name}) {title(file)}\n") == 1
 
 
 @each
-def test_is_in_the_index_once_with_its_title(file: Path) -> None:
-    """The sidebar is made from it; what is superseded is marked."""
-    index = (ROOT / "adr/index.md").read_text()
-    by = numbers(front_matter(file), "superseded-by")
-    mark = f" (superseded by {by[0]:04d})" if by else ""
-    assert index.count(f"]({file.name})") == 1 + (file.name[:4] == "0001")  # the preface names the first
-    assert index.count(f"- [{file.name[:4]}]({file.name}) {title(file)}{mark}\n") == 1
-
-
-@each_whole
 def test_sections(file: Path) -> None:
     headings = re.findall(r"^##.*$", body(file), flags=re.MULTILINE)
     assert [heading for heading in headings if heading not in OPTIONAL_SECTIONS] == SECTIONS
     assert len(re.findall(r"^# .+$", body(file), flags=re.MULTILINE)) == 1
 
 
-@each_whole
+@each
 def test_is_about_a_page_at_most(file: Path) -> None:
     assert len(body(file).split()) <= LONGEST
 
 
-@each_whole
+@each
 def test_each_option_is_chosen_or_rejected_with_its_reason(file: Path) -> None:
     section = body(file).split("## Considered Options")[1].split("## Decision Outcome")[0]
     options = [line for line in section.splitlines() if line]
@@ -138,7 +140,7 @@ def test_each_option_is_chosen_or_rejected_with_its_reason(file: Path) -> None:
     assert [option for option in options if option.endswith(": chosen")]
 
 
-@each_whole
+@each
 def test_says_why_and_names_good_and_bad(file: Path) -> None:
     text = body(file)
     assert "\nChosen: **" in text
@@ -146,7 +148,7 @@ def test_says_why_and_names_good_and_bad(file: Path) -> None:
     assert "\n- Bad: " in text
 
 
-@each_whole
+@each
 def test_confirmation_names_tests_that_exist(file: Path) -> None:
     confirmation = body(file).split("### Confirmation")[1].split("## More Information")[0]
     paths = re.findall(r"`(tests/[\w/.-]+\.py)`", confirmation)
@@ -157,27 +159,16 @@ def test_confirmation_names_tests_that_exist(file: Path) -> None:
     assert [name for name in named if f"def {name}(" not in source] == []
 
 
-@each_stub
-def test_a_superseded_record_is_one_sentence_and_the_link(file: Path) -> None:
-    """What was decided is told in one place."""
-    [heading, sentence] = [part for part in body(file).strip().split("\n\n") if part]
-    assert heading == f"# {title(file)}"
-    assert sentence.count("\n") == 0
-    [by] = numbers(front_matter(file), "superseded-by")
-    assert sentence.startswith(f"Superseded by [ADR {by:04d}]({record(by).name}): ")
-
-
 def test_the_index_lists_nothing_else() -> None:
-    index = (ROOT / "adr/index.md").read_text()
-    assert len(re.findall(r"^- ", index, flags=re.MULTILINE)) == len(FILES)
+    assert len(re.findall(r"^- ", INDEX, flags=re.MULTILINE)) == len(FILES)
 
 
 # ------------------------------------------------------------ the code
 
 
 def test_what_is_cited_is_decided_now() -> None:
-    """Comments and pages say why by number; the number has to lead to the reason, and not to a stub."""
-    known = {file.name[:4] for file in WHOLE}
+    """Comments and pages say why by number; the number has to lead to the reason, and not to the table of the index."""
+    known = {file.name[:4] for file in FILES}
     folders = ("shared", "functions", "local", "bench", "operate", "tests")
     places = [p for folder in folders for p in (ROOT / folder).rglob("*.py")]
     places += [*(ROOT / "docs").rglob("*.md"), *(ROOT / "functions").glob("*/README.md")]
@@ -194,6 +185,6 @@ def test_what_is_cited_is_decided_now() -> None:
 
 
 def test_the_lifecycle_cites_what_is_decided_now() -> None:
-    from delayer.core.ledger.lifecycle import TRANSITIONS
+    from delayer.ledger.model import TRANSITIONS
 
-    assert {transition.adr for transition in TRANSITIONS} <= {int(file.name[:4]) for file in WHOLE}
+    assert {transition.adr for transition in TRANSITIONS} <= {int(file.name[:4]) for file in FILES}

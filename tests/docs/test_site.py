@@ -13,6 +13,7 @@ from docs.hooks.reference.pages import filled
 from tests.cfn import resources
 from tests.docs.test_actions import PAGES as ACTIONS
 from tests.openapi import openapi
+from tests.rooms import ROOMS
 from tests.running.of_each import of_each
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,7 +86,7 @@ def kind_of(name: str) -> str:
 def test_every_function_is_described() -> None:
     folders = sorted(path.parent.name for path in (ROOT / "functions").glob("*/app.py"))
     assert folders
-    table = page("how-it-works/architecture.md")
+    table = filled(page("how-it-works/architecture.md"), "how-it-works/architecture.md")
     assert [name for name in folders if f"| `{name}` |" not in table and f"| `{kind_of(name)}` |" not in table] == []
     assert [name for name in folders if not (ROOT / "functions" / name / "README.md").is_file()] == []
 
@@ -98,6 +99,13 @@ def test_no_function_is_described_that_is_not_there() -> None:
 def test_every_table_is_described() -> None:
     named = re.findall(r"^\| [a-z -]+ \| `(\w+)` \| `", page("how-it-works/architecture.md"), re.MULTILINE)
     assert sorted(named) == sorted([*resources("AWS::DynamoDB::Table"), *resources("AWS::S3::Bucket")])
+
+
+def test_the_rooms_of_the_package_are_described_in_their_order() -> None:
+    [table] = re.findall(
+        r"^\| room \| holds \|\n(.*?)\n\n", page("how-it-works/architecture.md"), re.MULTILINE | re.DOTALL
+    )
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(ROOMS)
 
 
 def test_every_field_of_a_request_is_described() -> None:
@@ -114,7 +122,7 @@ def test_every_error_is_described() -> None:
 
 
 def test_every_state_is_described() -> None:
-    from delayer.core.ledger.lifecycle import State
+    from delayer.ledger.model import State
 
     lifecycle, glossary = page("how-it-works/lifecycle.md"), page("project/glossary.md")
     assert [state for state in State if f"| `{state}` |" not in lifecycle or f"`{state}`" not in glossary] == []

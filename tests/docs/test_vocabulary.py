@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from delayer.core.ledger.lifecycle import EventType, State
+from delayer.ledger.model import EventType, State
 from tests.cfn import ROOT, expanded, functions
 from tests.openapi import openapi
 from tests.running.of_each import of_each
@@ -101,6 +101,17 @@ def identifiers(path: Path) -> set[str]:
         return set()
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return {one.string for one in tokens if one.type == tokenize.NAME and not keyword.iskeyword(one.string)}
+
+
+# In texts for readers one word stands for all of these: to wait.
+OTHER_WORDS_FOR_WAITING = re.compile(
+    r"\b(ke(pt|eps?|eping)\s+(\w+\s+){0,2}back|h(eld|olds?|olding)\s+(\w+\s+){0,2}up|put(s|ting)?\s+(it\s+)?off|postpon\w+|parked)\b",
+    re.IGNORECASE,
+)
+READ = ("shared", "client", "functions", "docs", "operate", "local", "examples")
+# The log message of earlier releases, in place of `waits`: a page may quote it, since older logs still have it.
+OLD_MESSAGE = re.compile(r'"kept back"|`kept back`')
+QUOTES_IT = Path("docs/use/flow.md")
 
 
 @pytest.mark.parametrize(
@@ -195,3 +206,31 @@ def _keys_and_values(node: Any, left_out: Collection[str]) -> Iterator[str]:
             fixed = {"enum": one, "const": [one]}.get(key, [])
             yield from (value for value in fixed if isinstance(value, str) and value)
             yield from _keys_and_values(one, left_out)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("what a circuit keeps back", True),
+        ("is kept\n    back", True),
+        ("it holds up its shard", True),
+        ("it was put off", True),
+        ("it is kept in the ledger", False),
+        ("a hold of three seconds", False),
+        ("put into the table", False),
+    ],
+)
+def test_what_another_word_for_waiting_is(text: str, expected: bool) -> None:
+    assert bool(OTHER_WORDS_FOR_WAITING.search(text)) == expected
+
+
+@of_each(READ)
+def test_one_word_for_waiting(folder: str) -> None:
+    """All texts and all code are read, which takes more than a second. Decision records keep the words of their day."""
+    kinds = (".py", ".md", ".html", ".yaml")
+    sources = [path for path in files() if path.parts[0] == folder and path.suffix in kinds]
+    texts = {path: (ROOT / path).read_text() for path in sorted(sources) if "adr" not in path.parts}
+    if QUOTES_IT in texts:
+        texts[QUOTES_IT] = OLD_MESSAGE.sub("", texts[QUOTES_IT])
+    assert texts
+    assert [f"{path}: {one[0]}" for path, text in texts.items() for one in OTHER_WORDS_FOR_WAITING.finditer(text)] == []

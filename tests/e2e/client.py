@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from attrs import define, field
 
-from delayer.core.schedule.instants import SECOND, Millis, format_instant
+from delayer.schedule.instants import SECOND, Millis, format_instant
 from delayer_client import Delayer, HttpRequest, Retrying, Schedule
 from delayer_client.api.models import HistoryEntry
 from local.receiver import ReceivedRequest, Receiver

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from delayer.core.schedule.instants import SECOND, format_instant
+from delayer.schedule.instants import SECOND, format_instant
 from tests.e2e.client import LATE, Client, now
 
 NUMBER = 200

@@ -2,13 +2,13 @@
 
 import json
 import os
+import shlex
 import subprocess
-import sys
 from functools import partial
 
 import pytest
 
-from delayer.core.schedule.instants import SECOND
+from delayer.schedule.instants import SECOND
 from delayer_client import Backoff, HttpRequest, Retry
 from tests.cfn import ROOT
 from tests.e2e.client import Client, lateness, millis, now, until
@@ -121,14 +121,14 @@ def test_many_are_redriven_with_one_command(client: Client) -> None:
     }
 
     def run(*arguments: str) -> str:
-        command = [sys.executable, "-m", "operate.dead_letters", "redrive", "--reason", "HTTP 410", *arguments]
+        args = shlex.join(["redrive", "--reason", "HTTP 410", *arguments])
+        command = ["make", "--silent", "--old-file=.venv/installed-local", "dead-letters", f"ARGS={args}"]
         done = subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    assert "5 would be redriven" in run("--dry-run")
-    assert "Done: " in (said := run())
-    assert "5 redriven, 0 left as they are." in said
+    assert "5 schedules would be redriven" in run("--dry-run")
+    assert "5 schedules redriven, 0 left as they are." in run()
     assert [request.status for request in client.arrivals("/many", count=10)] == [410] * 5 + [200] * 5
     for one in posted:
         client.ledger_state(one.id, "executed")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from delayer.core.schedule.instants import SECOND, Millis, format_instant
+from delayer.schedule.instants import SECOND, Millis, format_instant
 from delayer_client import SqsSend
 from tests.cfn import resources
 from tests.e2e.client import NOBODY, PATIENCE, Client, lateness, now

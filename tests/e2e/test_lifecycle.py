@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from delayer.core.schedule.instants import HOUR, SECOND, Millis, format_instant
+from delayer.schedule.instants import HOUR, SECOND, Millis, format_instant
 from delayer_client import NewSchedule, NotFound, OnLate
 from tests.e2e.client import LATE, Client, now, sleep_until, until
 

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from delayer.core.schedule.instants import MINUTE, SECOND, minute_of, start_of
+from delayer.schedule.instants import MINUTE, SECOND, minute_of, start_of
 from delayer_client import Conflict, Repeat
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.store.attributes import to_attributes
-from delayer.core.recovery.waiting import WaitingRecords, encode
-from delayer.core.schedule.instants import SECOND, parse_instant
-from delayer.core.schedule.schedule import SYSTEM_OWNER
-from delayer.core.schedule.schedule_id import RANDOM_BYTES
-from delayer.repositories.schedules.schedule_table import to_item
+from delayer.dead_letters.model import WaitingRecords, encode_waiting
+from delayer.engines.aws.expressions import to_attributes
+from delayer.records.repository import to_item
+from delayer.schedule.instants import SECOND, parse_instant
+from delayer.schedule.schedule import SYSTEM_OWNER
+from delayer.schedule.schedule_id import RANDOM_BYTES
 from local.receiver import Receiver
 from local.stack.running_stack import RunningStack
 from tests.e2e.client import PATIENCE, Client, lateness, now, sleep_until
@@ -107,7 +107,7 @@ def test_a_record_that_was_set_aside_is_brought_back_and_fires(broken: Client) -
     record = {**STREAM_RECORD, "dynamodb": {**STREAM_RECORD["dynamodb"], "OldImage": to_attributes(to_item(schedule))}}
     waiting = WaitingRecords(records=(record,), reason="a test", at=now())
     s3, bucket = broken.stack.client("s3"), broken.stack.outputs["DeadLetterBucket"]
-    s3.put_object(Bucket=bucket, Key=waiting.key, Body=encode(waiting))
+    s3.put_object(Bucket=bucket, Key=waiting.key, Body=encode_waiting(waiting))
     for number in range(ROUNDS):  # a round in which the stream's function cannot be reached in time leaves it waiting
         # The emulator begins a new environment when the memory size changes, and not when the description does.
         broken.stack.client("lambda").update_function_configuration(

@@ -1,8 +1,8 @@
 """What happens in the fault tests; long enough for every redelivery to have its turn."""
 
-from delayer.core.firing.executing import Refused, Retry
-from delayer.core.ledger.lifecycle import State
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
+from delayer.actions.rules.model import Refused, Retry
+from delayer.ledger.model import State
+from delayer.schedule.instants import HOUR, MINUTE, SECOND
 from tests.looking import all_rows
 from tests.world import START, World
 

@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 from attrs import define, evolve, field
 
-from delayer.core.firing.executing import Refused, Retry
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.core.recovery import dead_letter
-from delayer.core.recovery.dead_letter import Contents
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
-from delayer.core.schedule.messages import DelayerMessage, encode
-from delayer.core.schedule.table_change import Kind
-from delayer.fakes.runtime.faults import Crash
-from delayer.ports.ledger import WriteResult
-from delayer.ports.queue import Outgoing, ReceivedMessage
-from delayer.repositories.feed import SCHEDULES
-from delayer.repositories.ledger.ledger import StoredLedger
-from delayer.use_cases.recovery.redrive import Impossible
-from delayer.wiring import use_cases
+from delayer.actions.rules.model import Refused, Retry
+from delayer.dead_letters import model as dead_letter
+from delayer.dead_letters.dead_letter import DeadLetters
+from delayer.dead_letters.model import Contents
+from delayer.dead_letters.redrive import Impossible
+from delayer.engines.memory.faults import Crash
+from delayer.engines.ports import Outgoing, ReceivedMessage
+from delayer.lambdas.memory_stream import SCHEDULES
+from delayer.ledger.model import LedgerChange, LedgerRow, State
+from delayer.ledger.ports import WriteResult
+from delayer.ledger.repository import StoredLedger
+from delayer.schedule.instants import HOUR, MINUTE, SECOND
+from delayer.schedule.messages import DelayerMessage, encode
+from delayer.schedule.table_change import ChangeKind
+from delayer.wiring.build import build
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once, check_sound
 from tests.looking import all_rows, empty
@@ -88,10 +88,10 @@ def test_two_redrives_at_a_time_fire_once() -> None:
     (key,) = [entry["key"] for entry in redrive.list()["deadLetters"] if entry["scheduleId"]]
     seen = world.ledger.read(world.accepted[0].id)
     assert seen is not None
-    [schedule] = redrive.read(world.store.objects[key]).schedules
+    [schedule] = redrive.read_dead_letter(world.store.objects[key]).schedules
     redrive.redrive(key)
     world.run_out(world.clock.now() + HOUR)
-    stale = evolve(redrive, ledger=ReadBefore(world.ledger, seen))
+    stale = evolve(redrive, ledger=ReadBefore(world.ledger, seen))  # type: ignore[arg-type] # it has what is called
     with pytest.raises(Impossible, match="became executed in the meantime"):
         stale.redrive_one(schedule)
     check_fired_once("two redrives", world)
@@ -152,7 +152,7 @@ def test_a_schedule_that_is_discarded_without_a_row_has_an_end() -> None:
     assert schedule is not None
     empty(world.table)  # gone, and its stream record with it
     world.store.objects["aws/lambda/batch"] = b"stands for the batch"
-    redrive = evolve(world.redrive, read=lambda _: Contents(schedules=(schedule,)))
+    redrive = evolve(world.redrive, read_dead_letter=lambda _: Contents(schedules=(schedule,)))
     redrive.discard("aws/lambda/batch")
     row = world.row(schedule)
     assert row is not None
@@ -167,7 +167,7 @@ def test_a_body_that_is_not_settled_stays_stored() -> None:
     assert schedule is not None
     empty(world.table)
     world.store.objects["batch"] = b"stands for the batch"
-    redrive = evolve(world.redrive, read=lambda _: Contents(schedules=(schedule,), malformed=1))
+    redrive = evolve(world.redrive, read_dead_letter=lambda _: Contents(schedules=(schedule,), malformed=1))
     assert redrive.redrive("batch")["stillStored"] is True
     assert redrive.redrive("batch")["stillStored"] is True
     assert "batch" in world.store.objects
@@ -201,16 +201,16 @@ def test_a_redrive_while_the_same_record_is_dead_lettered_once_more(moment: str)
     assert schedule is not None
     world.table.delete(list(all_rows(world.table)))
     world.run_until(START + MINUTE)
-    redrive = evolve(world.redrive, read=lambda content: Contents(schedules=(schedule,)))
+    redrive = evolve(world.redrive, read_dead_letter=lambda content: Contents(schedules=(schedule,)))
     (key,) = [entry["key"] for entry in redrive.list()["deadLetters"]]
-    removal = [change for change in world.feed.records[SCHEDULES] if change.kind is Kind.REMOVE][-1:]
+    removal = [change for change in world.feed.records[SCHEDULES] if change.kind is ChangeKind.REMOVE][-1:]
     store = Interrupted(world.store)
 
     def redriven_meanwhile() -> object:
         return redrive.redrive(key)
 
     (store.after if moment == "between body and mark" else store.before)["put"] = redriven_meanwhile
-    again = evolve(use_cases.dead_letters(world.ports("enqueue")), store=store)
+    again = evolve(build(DeadLetters, world.ports("enqueue")), dead_letter_store=store)
     with suppress(Impossible):
         evolve(world.enqueue, dead_letters=again)(removal)
     world.run_out(START + 3 * HOUR)
@@ -235,9 +235,8 @@ def test_a_redrive_while_an_executor_gives_up() -> None:
         return redrive.redrive(key)
 
     store.after["put"] = redriven_meanwhile
-    world.execute = evolve(
-        world.execute, dead_letters=evolve(use_cases.dead_letters(world.ports("execute")), store=store)
-    )
+    letters = evolve(build(DeadLetters, world.ports("execute")), dead_letter_store=store)
+    world.execute = evolve(world.execute, dead_letters=letters)
     world.run_until(START + MINUTE)
     row = world.row(schedule)
     assert row

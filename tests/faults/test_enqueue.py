@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from attrs import evolve
 
-from delayer.core.ledger.lifecycle import State
-from delayer.core.schedule.bucket import RecordKey
-from delayer.core.schedule.instants import HOUR, MINUTE
-from delayer.core.schedule.table_change import Kind
-from delayer.fakes import MemoryQueue
-from delayer.fakes.runtime.faults import FaultPlan
-from delayer.ports.queue import Outgoing
-from delayer.repositories.feed import SCHEDULES
+from delayer.engines.memory.faults import FaultPlan
+from delayer.engines.memory.messaging import MemoryQueue
+from delayer.engines.ports import Outgoing
+from delayer.lambdas.memory_stream import SCHEDULES
+from delayer.ledger.model import State
+from delayer.schedule.instants import HOUR, MINUTE
+from delayer.schedule.schedule_id import RecordKey
+from delayer.schedule.table_change import ChangeKind
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
 from tests.looking import all_rows, put_item
@@ -79,7 +79,7 @@ def test_a_failed_send_takes_no_neighbour_along() -> None:
     for _ in range(4):
         world.post(START + MINUTE)
     world.table.delete(list(all_rows(world.table)))
-    removed = [change for change in world.feed.records[SCHEDULES] if change.kind is Kind.REMOVE]
+    removed = [change for change in world.feed.records[SCHEDULES] if change.kind is ChangeKind.REMOVE]
     enqueue = evolve(world.enqueue, delayer_queue=FailsEverySecond(world.clock))
     assert enqueue(removed) == [removed[0].sequence, removed[2].sequence]
 

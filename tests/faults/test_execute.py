@@ -2,13 +2,13 @@
 
 from attrs import evolve
 
-from delayer.core.firing.executing import Result
-from delayer.core.ledger.lifecycle import State
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
-from delayer.core.schedule.messages import ExecutorMessage
-from delayer.fakes.runtime.faults import FaultPlan
-from delayer.ports.queue import Outgoing
-from delayer.ports.target import Target
+from delayer.actions.ports import Target
+from delayer.actions.rules.model import Result
+from delayer.engines.memory.faults import FaultPlan
+from delayer.engines.ports import Outgoing
+from delayer.ledger.model import State
+from delayer.schedule.instants import HOUR, MINUTE, SECOND
+from delayer.schedule.messages import ExecutorMessage
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import (
     check_fired_once,

@@ -1,10 +1,9 @@
 """delayer-relay: killed between any two steps, every batch twice; handed over once."""
 
-from delayer.core.ledger.lifecycle import State
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
-from delayer.core.schedule.margins import STALE_AFTER
-from delayer.fakes.runtime.faults import FaultPlan
-from delayer.ports.queue import Outgoing
+from delayer.engines.memory.faults import FaultPlan
+from delayer.engines.ports import Outgoing
+from delayer.ledger.model import State
+from delayer.schedule.instants import HOUR, MINUTE, SECOND, STALE_AFTER
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
 from tests.looking import all_rows

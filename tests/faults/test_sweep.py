@@ -2,9 +2,9 @@
 
 import pytest
 
-from delayer.core.firing.sweeping import CLOSABLE_AFTER
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of
-from delayer.ports.queue import Outgoing
+from delayer.engines.ports import Outgoing
+from delayer.enqueue.rules import CLOSABLE_AFTER
+from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once
 from tests.looking import all_rows

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from attrs import field, frozen
 
-from delayer.aws.start.session import make_client
+from delayer.engines.aws.start import make_client
 from tests.frozen.meaning import meaning_of
 
 Answer = Mapping[str, Any]

@@ -15,6 +15,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from tests.cfn import ROOT, expanded, shared_variables, variables
+from tests.functions.called import calls
 
 RUNTIME = {"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}  # Lambda's own
 RUNTIME["AWS_LAMBDA_FUNCTION_NAME"] = "one"
@@ -24,16 +25,17 @@ ALSO_COUNTED: Final = (
     "tests/cfn.py",
     "tests/functions/cold_start.py",
     "tests/functions/lambda_process.py",
+    "tests/rooms.py",
 )
 
 
 @frozen(kw_only=True)
 class Port:
-    """What a use case may call of an object that it holds."""
+    """What a use case calls of an object that it holds."""
 
     use_case: str
     held: str  # the class of the object
-    methods: tuple[str, ...]
+    methods: tuple[str, ...]  # by the syntax tree of the code
     resources: dict[str, str]  # the fields of an adapter that name a resource, by its logical name
 
 
@@ -116,7 +118,7 @@ def _started(function: str) -> str:
     given = {**shared_variables(), **variables(function)}
     environment = {name: value_of(value) for name, value in given.items()} | RUNTIME
     environment |= {
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "shared"), str(ROOT / "functions" / function)]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "shared"), str(ROOT / "functions" / function), str(ROOT)]),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     script = str(ROOT / "tests/functions/lambda_process.py")
@@ -136,5 +138,11 @@ def _read(text: str) -> ColdStart:
         services=frozenset(found["services"]),
         use_cases=frozenset(found["use_cases"]),
         outermost=tuple(found["outermost"]),
-        ports=tuple(Port(**{**port, "methods": tuple(port["methods"])}) for port in found["ports"]),
+        ports=tuple(_port(**port) for port in found["ports"]),
     )
+
+
+def _port(use_case: str, field: str, held: str, resources: dict[str, str]) -> Port:
+    """`use_case` is its full name."""
+    methods = tuple(calls().methods(use_case, field))
+    return Port(use_case=use_case.rpartition(".")[2], held=held, methods=methods, resources=resources)

@@ -1,6 +1,6 @@
 """A process of its own: imports `app` as a cold start does. Prints what was imported, what was read, what was wired.
 
-Nothing but Python's own library is imported before `app`, so that what it imports shows.
+Nothing but Python's own library and one table is imported before `app`, so that what it imports shows.
 """
 
 import gc
@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping
 from types import FunctionType, MethodType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-ADAPTERS = ("delayer.aws.", "delayer.repositories.")
-HOLDERS = ("delayer.targets.", "delayer.wiring.limited")  # beside use cases, what may hold ports
+from tests.rooms import layer_of
+
+ADAPTERS = ("engines.aws", "lambdas", "repository")
+HOLDERS = ("delayer.targets.", "delayer.wiring.executor")  # beside use cases, what may hold ports
 
 
 class NotedEnvironment(dict[str, str]):
@@ -50,54 +52,60 @@ def objects_of(module: object) -> Iterator[Any]:
         elif isinstance(one, MethodType):
             waiting.append(one.__self__)
         elif is_use_case(one) or (hasattr(type(one), "__attrs_attrs__") and type(one).__module__.startswith(HOLDERS)):
-            waiting += [value for value, _ in fields_of(one)]
-        elif type(one).__module__.startswith("delayer.extension."):
+            waiting += [value for _, value, _ in fields_of(one)]
+        elif type(one).__module__.startswith(("delayer.extension.", "delayer.lambdas.api")):
             waiting += getattr(one, "__dict__", {}).values()
 
 
 def is_use_case(one: object) -> bool:
     """A class that composes ports."""
     kind = type(one)
-    return kind.__module__.startswith("delayer.use_cases.") and hasattr(kind, "__attrs_attrs__")
+    is_ours = kind.__module__.startswith("delayer.") and hasattr(kind, "__attrs_attrs__")
+    return is_ours and layer_of(kind.__module__) == "use_cases"
 
 
 def outermost(use_cases: list[Any]) -> list[Any]:
     """Those that no other use case holds."""
-    held = {id(value) for one in use_cases for value, _ in fields_of(one)}
+    held = {id(value) for one in use_cases for _, value, _ in fields_of(one)}
     return [one for one in use_cases if id(one) not in held]
 
 
-def fields_of(one: Any) -> Iterator[tuple[Any, Any]]:
-    """The value of each field, with its annotation; of a mapping, each of its values."""
+def fields_of(one: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The name of each field, its value and its annotation; of a mapping, each of its values."""
     hints = get_type_hints(type(one))
     for attribute in type(one).__attrs_attrs__:
         value, hint = getattr(one, attribute.name), hints[attribute.name]
         if get_origin(hint) in (Union, UnionType):
             [hint] = [part for part in get_args(hint) if part is not type(None)]
         if isinstance(value, dict) and get_args(hint):
-            yield from ((part, get_args(hint)[1]) for part in value.values())
+            yield from ((attribute.name, part, get_args(hint)[1]) for part in value.values())
         else:
-            yield value, hint
+            yield attribute.name, value, hint
 
 
 def ports_of(use_case: Any) -> Iterator[dict[str, Any]]:
-    """What the use case may call of each object that it holds: the methods of the protocol in its annotation."""
-    from typing_extensions import get_protocol_members, is_protocol
+    """Each object that it holds as a port."""
+    from typing_extensions import is_protocol
 
-    for value, hint in fields_of(use_case):
-        if type(value).__module__ == "delayer.wiring.limited":
+    for name, value, hint in fields_of(use_case):
+        if type(value).__module__ == "delayer.wiring.executor" and type(value).__name__ == "Limited":
             value = value.target
         ours = type(value).__module__.startswith("delayer.")
         if isinstance(hint, type) and is_protocol(hint) and value is not None:
-            names = [one.name for one in getattr(type(value), "__attrs_attrs__", ())]
             yield {
-                "use_case": type(use_case).__name__,
+                "use_case": f"{type(use_case).__module__}.{type(use_case).__qualname__}",
+                "field": name,
                 "held": type(value).__name__,
-                "methods": sorted(get_protocol_members(hint)),
-                "resources": {name: part for name in names if isinstance(part := getattr(value, name), str)},
+                "resources": {**texts_of(getattr(value, "objects", None)), **texts_of(value)},
             }
-        elif ours and not is_use_case(value) and type(value).__module__.startswith(ADAPTERS):
-            raise TypeError(f"{type(use_case).__name__} holds {value!r}, and does not say what it calls of it")
+        elif ours and not is_use_case(value) and layer_of(type(value).__module__) in ADAPTERS:
+            raise TypeError(f"{type(use_case).__name__} holds {value!r}, and not by a port")
+
+
+def texts_of(adapter: object) -> dict[str, str]:
+    """The names of the resources that it, or the engine of what it stores as objects, is for."""
+    names = [one.name for one in getattr(type(adapter), "__attrs_attrs__", ())]
+    return {name: part for name in names if isinstance(part := getattr(adapter, name), str)}
 
 
 def main() -> None:
@@ -107,7 +115,8 @@ def main() -> None:
 
     assert callable(app.handler)
     collects = gc.get_threshold()[0] < 1_000 and gc.get_freeze_count() > 0
-    modules, read = sorted(sys.modules), sorted(os.environ.read)  # type: ignore[attr-defined]
+    modules = sorted(name for name in sys.modules if name.partition(".")[0] != "tests")
+    read = sorted(os.environ.read)  # type: ignore[attr-defined]
     objects = list(objects_of(app))
     use_cases = [one for one in objects if is_use_case(one)]
     print(

@@ -57,7 +57,7 @@ def take_guards_out() -> bool:
     print("\n| guard that is removed | what happens then | steps | the search finds |\n|---|---|---:|---|")
     missed = True
     for guard in GUARDS:
-        found = guard.search()
+        found = guard.search(search)
         missed = missed and bool(found.wrong)
         print(f"| `{guard.name}` | {guard.what} | {len(found.way)} | {found.wrong or 'NOTHING'} |", flush=True)
     return missed
@@ -76,7 +76,7 @@ def main() -> int:
     given = parser.parse_args()
     if given.guard or given.remaining:
         chosen = [guard for guard in GUARDS if guard.name == given.guard]
-        found = chosen[0].search() if chosen else remaining(given.remaining)
+        found = chosen[0].search(search) if chosen else remaining(given.remaining)
         print(f"{story(found)}\n\n{found.wrong or 'nothing is found'}")
         return 0
     sound = visit(SMALL if given.small else WHOLE) and take_guards_out()

@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import pytest
 
+from tests.model.guard import Guard
 from tests.model.models import MODELS
-from tests.model.tables import Guard
+from tests.model.search import search
 from tests.proofs.stored import stored
 
 STEPS: Final = 8_000  # of a space: fewer take less than half a second
@@ -25,7 +26,7 @@ def spaces(model: str, choices: Iterable[str] | None = None) -> list[Any]:
     return [_param(name, name, sizes.get(name, 0) > max(STEPS, least)) for name in names]
 
 
-def guards(model: str, of: Iterable[Guard]) -> list[Any]:
+def guards(model: str, of: Iterable[Guard[Any, Any]]) -> list[Any]:
     """The guards of a model."""
     sizes = _sizes(model, "guards", "states")
     return [_param(guard, guard.name, sizes.get(guard.name, 0) > STATES) for guard in of]
@@ -37,9 +38,9 @@ def check_space(model: str, choice: str, found: Any) -> None:
     assert (found.states, found.steps) == _of(model, "spaces", choice, "states", "steps"), MENDED
 
 
-def check_guard(model: str, guard: Guard) -> None:
+def check_guard(model: str, guard: Guard[Any, Any]) -> None:
     """Without it something goes wrong, in as few steps as on record."""
-    found = guard.search()
+    found = guard.search(MODELS[model].search if model in MODELS else search)
     assert found.wrong
     assert (found.wrong, len(found.way)) == _of(model, "guards", guard.name, "violation", "steps"), MENDED
 

@@ -7,11 +7,23 @@ from collections.abc import Sequence
 
 from attrs import define, field
 
-from delayer.store.conditions import holds
-from delayer.store.items import Item, Key, StoredItem
-from delayer.store.queries import Page, Query, kept
-from delayer.store.store import Answer, Refused
-from delayer.store.writes import Change, Check, Delete, Put, Write, after, answered
+from delayer.engines.store.model import (
+    Change,
+    Check,
+    Delete,
+    Item,
+    Key,
+    Page,
+    Put,
+    Query,
+    StoredItem,
+    Write,
+    after,
+    answered,
+    holds,
+    kept,
+)
+from delayer.engines.store.store import Answer, WriteRefused
 
 Place = tuple[str, ...]  # the table, the partition, and the sort key if there is one
 
@@ -63,7 +75,7 @@ class DictStore:
     def _answer(self, put: Put) -> Answer:
         try:
             self.write(put)
-        except Refused as refused:
+        except WriteRefused as refused:
             return refused
         return None
 
@@ -76,7 +88,7 @@ class DictStore:
         before = [self.get(one.table, one.key) for one in writes]
         refused = [None if holds(one.when, old) else old or {} for one, old in zip(writes, before, strict=True)]
         if any(item is not None for item in refused):
-            raise Refused(refused)
+            raise WriteRefused(refused)
         for write, old in zip(writes, before, strict=True):
             new = after(write, old)
             if new is None:

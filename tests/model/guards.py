@@ -2,35 +2,20 @@
 
 from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from delayer.core.api import cancellation
-from delayer.core.firing import executing, relaying
-from delayer.core.ledger.claim import Claim, Verdict, decide_claim
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import hopped
-from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater
-from delayer.core.recovery.disposition import Disposition, decide_disposition
-from delayer.core.recovery.redriving import Refusal, decide_redrive
-from delayer.core.schedule.instants import Millis
+from delayer.accept.rules import status as cancellation
+from delayer.dead_letters.model import Disposition, decide_disposition
+from delayer.dead_letters.rules import Refusal, decide_redrive
+from delayer.execute import rules as executing
+from delayer.ledger.model import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, State
+from delayer.ledger.rules import Claim, Verdict, decide_claim, hopped
+from delayer.relay import rules as relaying
+from delayer.schedule.instants import Millis
 from tests.model.configurations import SMALL, WHOLE
-from tests.model.rules import REAL, Rules
-from tests.model.search import Searched, search
-from tests.model.state import Budget, token_of
-
-
-@frozen(kw_only=True)
-class Guard:
-    """One guard, and the code without it."""
-
-    name: str
-    what: str  # what happens without it
-    without: Rules
-    budget: Budget
-
-    def search(self) -> Searched:
-        """What happens without it."""
-        return search(self.budget, self.without)
+from tests.model.guard import Guard
+from tests.model.rules import REAL
+from tests.model.state import token_of
 
 
 def _no_lease(claim: Claim, seen: LedgerRow | None) -> Verdict:
@@ -144,204 +129,204 @@ GUARDS: Final = (
         name="lease",
         what="a claim is repeated at once with the same nonce",
         without=evolve(REAL, claim=_no_lease),
-        budget=SMALL["both queues deliver twice"],
+        possible=SMALL["both queues deliver twice"],
     ),
     Guard(
         name="nonce",
         what="any copy claims again when the lease has lapsed",
         without=evolve(REAL, claim=_no_nonce),
-        budget=WHOLE["stream retried, crash, cancel"],
+        possible=WHOLE["stream retried, crash, cancel"],
     ),
     Guard(
         name="outcome-check-relay",
         what="the relay claims over an end",
         without=evolve(REAL, claim=_no_end),
-        budget=SMALL["crash, cancel"],
+        possible=SMALL["crash, cancel"],
     ),
     Guard(
         name="outcome-check-executor",
         what="the executor does not check whether there is an end",
         without=evolve(REAL, attempt=_no_outcome),
-        budget=SMALL["both queues deliver twice"],
+        possible=SMALL["both queues deliver twice"],
     ),
     Guard(
         name="order-of-claim-and-hold",
         what="the relay claims first and holds afterwards",
         without=evolve(REAL, hold_first=False),
-        budget=SMALL["crash, cancel"],
+        possible=SMALL["crash, cancel"],
     ),
     Guard(
         name="expiry-margin",
         what="a copy fires that is so old that its ledger row has expired",
         without=evolve(REAL, relay=_never_stale),
-        budget=WHOLE["stream retried, crash, cancel"],
+        possible=WHOLE["stream retried, crash, cancel"],
     ),
     Guard(
         name="fencing-token",
         what="the executor runs a message though another one makes the attempt",
         without=evolve(REAL, attempt=_no_fence),
-        budget=SMALL["relay's message twice, crash"],
+        possible=SMALL["relay's message twice, crash"],
     ),
     Guard(
         name="overtaken-message-waits",
         what="a message that a claim of an older version has overtaken is deleted at once",
         without=evolve(OLDER, attempt=_no_patience),
-        budget=SMALL["relay's message twice, crash"],
+        possible=SMALL["relay's message twice, crash"],
     ),
     Guard(
         name="repair-of-a-retry",
         what="a message that failed before does not send the next attempt again",
         without=evolve(REAL, attempt=_no_repair),
-        budget=SMALL["crash, target fails"],
+        possible=SMALL["crash, target fails"],
     ),
     Guard(
         name="body-before-end",
         what="the ledger says `dead-lettered` before the body is stored",
         without=evolve(REAL, body_first=False),
-        budget=evolve(SMALL["given up, redriven, cancel"], crashes=1),
+        possible=evolve(SMALL["given up, redriven, cancel"], crashes=1),
     ),
     Guard(
         name="claimed-is-not-redriven",
         what="a redrive deletes the body of a claimed schedule",
         without=evolve(REAL, redrive=_redrives_claimed),
-        budget=evolve(SMALL["crash, target fails"], redrives=1),
+        possible=evolve(SMALL["crash, target fails"], redrives=1),
     ),
     Guard(
         name="own-copy-after-a-redrive",
         what="any older copy may claim a redriven schedule",
         without=evolve(REAL, claim=_any_after_redrive),
-        budget=evolve(SMALL["relay's message twice, crash"], given_up=1, redrives=1),
+        possible=evolve(SMALL["relay's message twice, crash"], given_up=1, redrives=1),
     ),
     Guard(
         name="cancel-condition",
         what="a cancel overwrites a claim",
         without=evolve(REAL, cancel=_no_condition),
-        budget=SMALL["crash, cancel"],
+        possible=SMALL["crash, cancel"],
     ),
     Guard(
         name="attempt-may-be-under-way",
         what="a dead letter is replaced while an attempt of it is under way",
         without=evolve(REAL, replace=_impatient),
-        budget=WHOLE["given up after its claim, replaced"],
+        possible=WHOLE["given up after its claim, replaced"],
     ),
     Guard(
         name="fresh-token",
         what="a retry that is not known to be sent is sent again with the same token",
         without=evolve(REAL, fresh_token=False),
-        budget=SMALL["target fails, a send unanswered"],
+        possible=SMALL["target fails, a send unanswered"],
     ),
     Guard(
         name="contested-before-sent",
         what="a retry is sent again with a token of which the ledger does not know",
         without=evolve(REAL, contests=False),
-        budget=SMALL["crash, target fails"],
+        possible=SMALL["crash, target fails"],
     ),
     Guard(
         name="first-takes",
         what="of several messages for one attempt each makes it",
         without=evolve(REAL, takes=False),
-        budget=SMALL["target fails, a send unanswered"],
+        possible=SMALL["target fails, a send unanswered"],
     ),
     Guard(
         name="taken-is-refused",
         what="the executor does not check whether another message has taken the attempt",
         without=evolve(REAL, attempt=_blind_to_taken),
-        budget=WHOLE["two sends unanswered, target fails"],
+        possible=WHOLE["two sends unanswered, target fails"],
     ),
     Guard(
         name="taken-is-not-claimed",
         what="a claim is repeated though a message of it has taken the attempt",
         without=evolve(REAL, claim=_claims_taken),
-        budget=SMALL["relay's message twice, crash"],
+        possible=SMALL["relay's message twice, crash"],
     ),
     Guard(
         name="contested-may-be-the-last",
         what="one of several messages for a retry is discarded when it is given up",
         without=evolve(REAL, disposition=_blind_to_contested),
-        budget=evolve(WHOLE["executor's message twice, target fails"], given_up=1),
+        possible=evolve(WHOLE["executor's message twice, target fails"], given_up=1),
     ),
     Guard(
         name="too-early-for-its-attempt",
         what="a message whose attempt is to be made later makes it when it comes",
         without=evolve(REAL, early=_attempts_early),
-        budget=SMALL["long delay, crash"],
+        possible=SMALL["long delay, crash"],
     ),
     Guard(
         name="fresh-token-of-a-hop",
         what="a message that is early is sent once more with the same token",
         without=evolve(REAL, hop_is_fresh=False, attempt=_by_token),
-        budget=evolve(SMALL["long delay, a send unanswered"], hops=1),
+        possible=evolve(SMALL["long delay, a send unanswered"], hops=1),
     ),
     Guard(
         name="hop-written-before-sent",
         what="a message that is early is sent once more with a token of which the ledger does not know",
         without=evolve(REAL, hop_is_written=False),
-        budget=SMALL["long delay, crash"],
+        possible=SMALL["long delay, crash"],
     ),
     Guard(
         name="repair-of-a-hop",
         what="the row does not name the message that sends the one that waits on",
         without=evolve(REAL, hopped=_hops_in_secret),
-        budget=SMALL["long delay, crash"],
+        possible=SMALL["long delay, crash"],
     ),
     Guard(
-        name="fresh-token-of-what-is-kept-back",
+        name="fresh-token-of-what-waits",
         what="a message whose gate is closed is sent once more with the same token",
         without=evolve(REAL, hop_is_fresh=False, attempt=_by_token),
-        budget=evolve(SMALL["kept back, crash"], crashes=0, unanswered=1),
+        possible=evolve(SMALL["waits, crash"], crashes=0, unanswered=1),
     ),
     Guard(
-        name="kept-back-is-written-before-sent",
+        name="wait-is-written-before-sent",
         what="a message whose gate is closed is sent once more with a token of which the ledger does not know",
         without=evolve(REAL, hop_is_written=False),
-        budget=evolve(SMALL["kept back, crash"], crashes=0, refusals=1),
+        possible=evolve(SMALL["waits, crash"], crashes=0, refusals=1),
     ),
     Guard(
-        name="repair-of-what-is-kept-back",
+        name="repair-of-what-waits",
         what="the row does not name the message that sends the one that waits",
         without=evolve(REAL, hopped=_hops_in_secret),
-        budget=WHOLE["kept back, target fails, crash"],
+        possible=WHOLE["waits, target fails, crash"],
     ),
     Guard(
-        name="taken-is-not-kept-back",
-        what="a message that makes a contested attempt is put off, when it comes again",
+        name="taken-does-not-wait",
+        what="a message that makes a contested attempt waits, when it comes again",
         without=evolve(REAL, puts_off_taken=True),
-        budget=evolve(SMALL["kept back, crash"], deliveries=1),
+        possible=evolve(SMALL["waits, crash"], deliveries=1),
     ),
     Guard(
         name="outcome-is-carried",
         what="a message comes again whose outcome could not be written",
         without=evolve(REAL, carries=False),
-        budget=SMALL["outcome unwritten, a send unanswered"],
+        possible=SMALL["outcome unwritten, a send unanswered"],
     ),
     Guard(
         name="carrier-only-writes",
         what="a message that carries an outcome is taken for one that makes an attempt",
         without=evolve(REAL, carrier_only_writes=False),
-        budget=SMALL["outcome unwritten, a send unanswered"],
+        possible=SMALL["outcome unwritten, a send unanswered"],
     ),
     Guard(
         name="carrier-reads-the-row",
         what="a carried outcome is written whatever the ledger says",
         without=evolve(REAL, carrier_checks=False),
-        budget=SMALL["outcome unwritten, target fails"],
+        possible=SMALL["outcome unwritten, target fails"],
     ),
     Guard(
         name="stop-is-read",
         what="the executor does not check whether it was stopped",
         without=evolve(REAL, attempt=_no_stop),
-        budget=SMALL["target fails, stopped"],
+        possible=SMALL["target fails, stopped"],
     ),
     Guard(
         name="stop-outlives-a-claim",
         what="a claim that is repeated forgets the stop",
         without=evolve(REAL, claim=_forgets_the_stop),
-        budget=evolve(SMALL["target fails, stopped"], refusals=0, crashes=1),
+        possible=evolve(SMALL["target fails, stopped"], refusals=0, crashes=1),
     ),
     Guard(
         name="stopped-is-not-redriven",
         what="what its owner has stopped is redriven",
         without=evolve(REAL, redrive=_redrives_stopped),
-        budget=WHOLE["given up, redriven, stopped"],
+        possible=WHOLE["given up, redriven, stopped"],
     ),
 )

@@ -9,6 +9,7 @@ from tests.model.circuit import guards as circuit_guards
 from tests.model.circuit import search as circuit
 from tests.model.connections import guards as connection_guards
 from tests.model.connections import search as connections
+from tests.model.guard import Guard
 from tests.model.keys import guards as key_guards
 from tests.model.keys import search as keys
 from tests.model.limits import guards as limit_guards
@@ -28,30 +29,54 @@ from tests.model.series import guards as series_guards
 from tests.model.series import search as series
 from tests.model.suspects import guards as suspect_guards
 from tests.model.suspects import search as suspects
-from tests.model.tables import Guard
 from tests.model.timing import guards as timing_guards
 from tests.model.timing import search as timing
 
 
-@frozen
+@frozen(kw_only=True)
 class Model:
     """One of them."""
 
+    of: str  # what it is a model of
     spaces: Mapping[str, Any]  # each choice of what is possible at the same time
-    search: Callable[[Any], Found[Any]]  # the whole space of a choice
-    guards: Sequence[Guard]
+    big: Mapping[str, Any] = {}  # choices that only `make model` searches
+    search: Callable[..., Found[Any]]  # the whole space of a choice; by other rules, if they are given
+    guards: Sequence[Guard[Any, Any]]
+
+    @property
+    def whole(self) -> Mapping[str, Any]:
+        """All choices."""
+        return {**self.spaces, **self.big}
 
 
 MODELS: Final = {
-    "series": Model(series_choices.SMALL, series.search, series_guards.GUARDS),
-    "net": Model(net_choices.SMALL, net.search, net_guards.GUARDS),
-    "relaxed": Model(relaxed.CHOICES, relaxed.search, relaxed_guards.GUARDS),
-    "timing": Model(timing.WHOLE, timing.search, timing_guards.GUARDS),
-    "circuit": Model(circuit.WHOLE, circuit.search, circuit_guards.GUARDS),
-    "limits": Model(limits.WHOLE, limits.search, limit_guards.GUARDS),
-    "seats": Model(seats.WHOLE, seats.search, seat_guards.GUARDS),
-    "keys": Model(keys.WHOLE, keys.search, key_guards.GUARDS),
-    "repeats": Model(repeats.WHOLE, repeats.search, repeat_guards.GUARDS),
-    "suspects": Model(suspects.WHOLE, suspects.search, suspect_guards.GUARDS),
-    "connections": Model(connections.WHOLE, connections.search, connection_guards.GUARDS),
+    "series": Model(
+        of="a series",
+        spaces=series_choices.SMALL,
+        big=series_choices.BIG,
+        search=series.search,
+        guards=series_guards.GUARDS,
+    ),
+    "net": Model(
+        of="the net", spaces=net_choices.SMALL, big=net_choices.BIG, search=net.search, guards=net_guards.GUARDS
+    ),
+    "relaxed": Model(
+        of="a relaxed schedule", spaces=relaxed.CHOICES, search=relaxed.search, guards=relaxed_guards.GUARDS
+    ),
+    "timing": Model(
+        of="a time that is decided", spaces=timing.WHOLE, search=timing.search, guards=timing_guards.GUARDS
+    ),
+    "circuit": Model(of="a circuit", spaces=circuit.WHOLE, search=circuit.search, guards=circuit_guards.GUARDS),
+    "limits": Model(of="a limit", spaces=limits.WHOLE, search=limits.search, guards=limit_guards.GUARDS),
+    "seats": Model(of="seats", spaces=seats.WHOLE, search=seats.search, guards=seat_guards.GUARDS),
+    "keys": Model(of="an idempotency key", spaces=keys.WHOLE, search=keys.search, guards=key_guards.GUARDS),
+    "repeats": Model(
+        of="a call that the client repeats", spaces=repeats.WHOLE, search=repeats.search, guards=repeat_guards.GUARDS
+    ),
+    "suspects": Model(
+        of="messages that come back", spaces=suspects.WHOLE, search=suspects.search, guards=suspect_guards.GUARDS
+    ),
+    "connections": Model(
+        of="a connection", spaces=connections.WHOLE, search=connections.search, guards=connection_guards.GUARDS
+    ),
 }

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from delayer.core.ledger.lifecycle import State
+from delayer.ledger.model import State
 from tests.model.state import NEW, OLD, World, name_of
 
 STORED: Final = (State.DEAD_LETTERED, State.FAILED)

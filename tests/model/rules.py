@@ -1,16 +1,16 @@
-"""The decisions the model asks for: those of the core, one by one, so that a guard can be taken out of them."""
+"""The decisions the model asks for: those of the code, one by one, so that a guard can be taken out of them."""
 
 from collections.abc import Callable
 
 from attrs import frozen
 
-from delayer.core.api import cancellation
-from delayer.core.firing import executing, relaying
-from delayer.core.ledger.claim import Claim, Verdict, decide_claim
-from delayer.core.ledger.outcome import hopped, may_end
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.recovery.disposition import Disposition, decide_disposition
-from delayer.core.recovery.redriving import Refusal, decide_redrive
+from delayer.accept.rules import status as cancellation
+from delayer.dead_letters.model import Disposition, decide_disposition
+from delayer.dead_letters.rules import Refusal, decide_redrive
+from delayer.execute import rules as executing
+from delayer.ledger.model import LedgerRow
+from delayer.ledger.rules import Claim, Verdict, decide_claim, hopped, may_end
+from delayer.relay import rules as relaying
 
 
 @frozen(kw_only=True)
@@ -19,9 +19,9 @@ class Rules:
 
     claim: Callable[[Claim, LedgerRow | None], Verdict] = decide_claim
     relay: Callable[..., object] = relaying.decide
-    wait: Callable[..., executing.Hold | executing.TooEarly | None] = executing.decide_wait
+    wait: Callable[..., executing.HoldUntil | executing.FarTooEarly | None] = executing.decide_wait
     attempt: Callable[..., object] = executing.decide_attempt
-    early: Callable[..., executing.Hold | executing.Hop | None] = executing.decide_early
+    early: Callable[..., executing.HoldUntil | executing.Hop | None] = executing.decide_early
     disposition: Callable[..., Disposition] = decide_disposition
     may_end: Callable[..., bool] = may_end
     hopped: Callable[..., LedgerRow] = hopped
@@ -34,7 +34,7 @@ class Rules:
     fresh_token: bool = True  # a retry that is not known to be sent is sent again with a token of its own
     hop_is_fresh: bool = True  # a message that is early is sent once more with a token of its own
     hop_is_written: bool = True  # and that token is in the ledger before
-    puts_off_taken: bool = False  # a message whose attempt is under way is kept back, too
+    puts_off_taken: bool = False  # a message whose attempt is under way waits, too
     contests: bool = True  # and the ledger says before that there are several
     takes: bool = True  # the first of several to arrive says so in the ledger
     carries: bool = True  # an outcome that cannot be written is carried by a message

@@ -7,12 +7,11 @@ from typing import Any, Final, Self, TypeVar, cast
 
 from attrs import fields, frozen
 
-from delayer.core.firing.executing import Result
-from delayer.core.ledger.at_rest import at_rest_from
-from delayer.core.ledger.row import Arrival, LedgerRow
-from delayer.core.schedule.instants import DAY, SECOND, Millis
-from delayer.core.schedule.margins import ATTEMPT_OVER
-from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, OutcomeMessage
+from delayer.actions.rules.model import Result
+from delayer.ledger.model import Arrival, LedgerRow
+from delayer.ledger.rules import at_rest_from
+from delayer.schedule.instants import ATTEMPT_OVER, DAY, SECOND, Millis
+from delayer.schedule.messages import DelayerMessage, ExecutorMessage, OutcomeMessage
 from tests.samples import NOW, a_schedule
 from tests.world import LEAD, LEASE
 
@@ -134,10 +133,10 @@ Message = Copy | ExecutorMessage | OutcomeMessage
 
 @frozen(kw_only=True, cache_hash=True)
 class Relay:
-    """A run of delayer-relay with one message; see use_cases/firing/relay.py."""
+    """A run of delayer-relay with one message; see relay/relay.py."""
 
     copy: Copy
-    at: str  # held, kept back, claiming, handing over, settling
+    at: str  # held, waiting, claiming, handing over, settling
     until: Millis  # the last instant before its timeout
     seen: LedgerRow | None = None  # the row that its claim goes over
     fence: str = ""
@@ -146,7 +145,7 @@ class Relay:
 
 @frozen(kw_only=True, cache_hash=True)
 class Executor:
-    """A run of an executor with one message; see use_cases/firing/execute.py."""
+    """A run of an executor with one message; see execute/execute.py."""
 
     message: ExecutorMessage | OutcomeMessage
     at: str  # received, taking, hopping, attempting, ending, contesting, sending, carrying, settling
@@ -164,7 +163,7 @@ class Executor:
 
 @frozen(kw_only=True, cache_hash=True)
 class GivingUp:
-    """A run of a relay or an executor that makes a dead letter; see use_cases/recovery/dead_letter.py."""
+    """A run of a relay or an executor that makes a dead letter; see dead_letters/dead_letter.py."""
 
     message: Message
     at: str  # waiting, stored, marked, settling
@@ -173,7 +172,7 @@ class GivingUp:
 
 @frozen(kw_only=True, cache_hash=True)
 class Redrive:
-    """An operator's command under way; see use_cases/recovery/redrive.py."""
+    """An operator's command under way; see dead_letters/redrive.py."""
 
     body: tuple[str, str]
     at: str  # read, reopened, sent
@@ -196,7 +195,7 @@ class Budget:
     closures: int = (
         0  # times that a gate is closed for a message whose attempt could be made: it is put off, or given up
     )
-    kept_back: int = 0  # times that a relay finds the gate closed: its message is sent again, with the same nonce
+    waits: int = 0  # times that a relay finds the gate closed: its message is sent again, with the same nonce
     unwritten: int = 1  # writes of an outcome that the ledger does not answer: it wrote them, or it did not
     given_up: int = 1  # a relay or an executor gives up a suspect
     redrives: int = 1
@@ -347,7 +346,7 @@ class World:
         return evolve(self, sends=self.sends + 1, copies=self.copies | {copy}, free=self.free | {copy}), copy
 
     def send_again(self, copy: Copy) -> "World":
-        """What is kept back is another message with the same nonce."""
+        """A message that waits is another one with the same nonce."""
         again = evolve(copy, again=copy.again + 1)
         return evolve(self, copies=self.copies | {again}, free=self.free | {again})
 

@@ -6,12 +6,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.store.conditions import lacks
-from delayer.store.items import entry_key
-from delayer.store.queries import Query
-from delayer.store.store import Refused, all_items
-from delayer.store.writes import Put
+from delayer.engines.sqlite import SqliteStore
+from delayer.engines.store.model import Put, Query, entry_key, lacks
+from delayer.engines.store.store import WriteRefused, all_items
 from tests.contract.test_store import ENTRIES, RANGES, drawn, everything, outcome
 from tests.model.dict_store import DictStore
 
@@ -47,7 +44,7 @@ def test_each_of_many_has_its_own_answer() -> None:
     store, there, new = DictStore(), entry_key("one", "a"), entry_key("one", "b")
     store.hold("t", there, {"number": 1})
     [refused, done] = store.write_each([Put("t", key, {"number": 2}, when=lacks("entry")) for key in (there, new)])
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, WriteRefused)
     assert refused.items == ({**there, "number": 1},)
     assert done is None
     assert store.get("t", new) == {**new, "number": 2}

@@ -1,11 +1,14 @@
 """The whole space of one schedule, and of one that replaces another, within the bound: nothing is wrong in it."""
 
+from typing import Any
+
 import pytest
 
 from tests.model.__main__ import remaining
 from tests.model.chosen import check_guard, check_space, guards, spaces
 from tests.model.configurations import REMAINING, SMALL
-from tests.model.guards import GUARDS, OLDER, Guard
+from tests.model.guard import Guard
+from tests.model.guards import GUARDS, OLDER
 from tests.model.search import search
 
 
@@ -25,7 +28,7 @@ def test_rows_of_an_older_version_break_none_either() -> None:
 
 
 @pytest.mark.parametrize("guard", guards("schedule", GUARDS))
-def test_each_guard_is_missed(guard: Guard) -> None:
+def test_each_guard_is_missed(guard: Guard[Any, Any]) -> None:
     """A search that finds nothing without it would prove nothing with it. The shortest way to it is on record.
 
     The longest searches take seconds.

@@ -85,7 +85,7 @@ def story(seed: int) -> tuple[int, str]:
 
 def guard(name: str) -> dict[str, Any]:
     """What the model finds without a guard, and in how many steps."""
-    return _violation(next(guard for guard in GUARDS if guard.name == name).search())
+    return _violation(next(guard for guard in GUARDS if guard.name == name).search(search))
 
 
 def space(name: str) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def model(name: str) -> dict[str, Any]:
     found = {choice: one.search(budget) for choice, budget in one.spaces.items()}
     return {
         "spaces": {choice: {"states": each.states, "steps": each.steps} for choice, each in found.items()},
-        "guards": {each.name: _violation(each.search()) for each in one.guards},
+        "guards": {each.name: _violation(each.search(one.search)) for each in one.guards},
     }
 
 

@@ -6,12 +6,13 @@ from typing import Any, Final
 
 from tests.model.configurations import WHOLE
 from tests.model.guards import GUARDS
+from tests.model.models import MODELS
 from tests.simulation.bugs import BUGS
 
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = ROOT / "docs/decide/proof.md"
 EXAMPLE: Final = "duplicate-discards-body"  # the bug whose story the page shows how to print
-PARTS: Final = ("bugs", "example", "spaces", "guards")
+PARTS: Final = ("bugs", "example", "spaces", "guards", "rules")
 PART: Final = re.compile(r"(?<=<!-- record: )(\w+) -->\n.*?\n(?=<!-- end -->)", re.DOTALL)
 
 
@@ -36,6 +37,18 @@ def _guards(found: dict[str, Any]) -> list[str]:
     return ["| guard that is removed | what happens then | steps | the search finds |", "|---|---|---:|---|", *rows]
 
 
+def _rules(found: dict[str, Any]) -> list[str]:
+    """The guards of all other models."""
+    rows = [
+        f"| {model.of} | {guard.name} | {guard.what} | {of['steps']} | {of['violation']} |"
+        for name, model in MODELS.items()
+        for guard in model.guards
+        for of in [found[name]["guards"][guard.name]]
+    ]
+    head = "| model of | rule that is removed | what happens then | steps | the search finds |"
+    return [head, "|---|---|---|---:|---|", *rows]
+
+
 def _spaces(found: dict[str, Any]) -> list[str]:
     rows = [
         f"| {name} | {found[name]['states']:,} | {found[name]['steps']:,} | {found[name]['violation'] or 'none'} |"
@@ -53,6 +66,7 @@ def tables(record: dict[str, Any]) -> dict[str, str]:
         "example": _example(record["bugs"]),
         "spaces": _spaces(record["spaces"]),
         "guards": _guards(record["guards"]),
+        "rules": _rules(record["models"]),
     }
     return {name: "\n".join(lines) for name, lines in parts.items()}
 

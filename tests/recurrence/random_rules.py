@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from delayer.core.recurrence.rule import Rule, parse_rule
-from delayer.core.recurrence.terms import BadRule
-from delayer.core.recurrence.times import check_not_empty
-from delayer.core.recurrence.zones import span_at
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, Millis, parse_instant
+from delayer.recurrence.rule import RecurrenceRule, parse_rule
+from delayer.recurrence.terms import BadRule
+from delayer.recurrence.times import check_not_empty
+from delayer.recurrence.zones import span_at
+from delayer.schedule.instants import DAY, HOUR, MINUTE, Millis, parse_instant
 
 ZONES = [
     "Europe/Lisbon",
@@ -48,7 +48,7 @@ class Sample:
     zone: str
     start: Millis
 
-    def rule(self, **more: object) -> Rule:
+    def rule(self, **more: object) -> RecurrenceRule:
         return parse_rule({"cron": self.cron, "timeZone": self.zone} | more, self.start)
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from delayer.core.recurrence.rule import parse_rule
-from delayer.core.recurrence.terms import BadRule
-from delayer.core.recurrence.times import check_not_empty
-from delayer.core.schedule.instants import MINUTE, format_instant, parse_instant
+from delayer.recurrence.rule import parse_rule
+from delayer.recurrence.terms import BadRule
+from delayer.recurrence.times import check_not_empty
+from delayer.schedule.instants import MINUTE, format_instant, parse_instant
 from tests.recurrence.random_rules import FIRST, LAST, ZONES, cron
 
 crons = st.randoms(use_true_random=False).map(cron)

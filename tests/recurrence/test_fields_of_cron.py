@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from delayer.core.recurrence.describe import description
-from delayer.core.recurrence.rule import document_of, parse_rule
-from delayer.core.recurrence.terms import BadRule
-from delayer.core.recurrence.times import times
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant, parse_instant
+from delayer.recurrence.describe import description
+from delayer.recurrence.rule import document_of, parse_rule
+from delayer.recurrence.terms import BadRule
+from delayer.recurrence.times import times
+from delayer.schedule.instants import MINUTE, SECOND, Millis, format_instant, parse_instant
 from tests.recurrence.naive_cron import DAYS, MONTHS, NICKNAMES, fires, is_time
 
 NOW = parse_instant("2026-11-22T12:00:00Z")

@@ -17,10 +17,10 @@ from croniter import croniter, croniter_range
 from cronsim import CronSim
 from dateutil.relativedelta import relativedelta
 
-from delayer.core.recurrence.rule import parse_rule
-from delayer.core.recurrence.times import next_after, times
-from delayer.core.recurrence.zones import offset_at, span_at
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis, parse_instant
+from delayer.recurrence.rule import parse_rule
+from delayer.recurrence.times import next_after, times
+from delayer.recurrence.zones import offset_at, span_at
+from delayer.schedule.instants import HOUR, MINUTE, SECOND, Millis, parse_instant
 from tests.recurrence.random_rules import ZONES, Sample, changes, samples
 
 SEED = 47

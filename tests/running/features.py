@@ -27,15 +27,15 @@ class Feature:
 FEATURES: Final = {
     "accept": Feature(
         "POST, PUT, PATCH and batches of schedules; ids, quotas, idempotency keys",
-        r"accept|core/(api|schedule|schemas|addresses)|use_cases/api|quota|registry|repositories|store/|sqlite|rate_limit|once|compare_and_set",
+        r"accept|unit/schedule|records|quota|registry|store/|sqlite|rate_limit|once|compare_and_set",
     ),
     "cancel": Feature(
         "cancel, stop, replace, groups and their jobs; the ledger",
-        r"cancel|stop|replace|groups?/|end_group|jobs?|ledger|transactions|races",
+        r"cancel|stop|replace|end_group|jobs?|ledger|races",
     ),
     "firing": Feature(
         "from the table to the target: enqueuers, sweep, relay, executor, retries, the relaxed lane",
-        r"firing|schedule_table|enqueue|sweep|relay|execut|retr|lanes|relaxed|messaging|batches|events|runtime|live_count"
+        r"firing|schedule_table|enqueue|sweep|relay|execut|retr|lanes|relaxed|messaging|batches|lambdas|live_count"
         r"|control|canary|tests/faults|burst",
     ),
     "recovery": Feature(
@@ -47,10 +47,10 @@ FEATURES: Final = {
         r"actions?|targets?|extension|functions|scaffold|deadlines",
     ),
     "series": Feature("rules of recurrence, occurrences, steering, upkeep", r"series|recurrence|occurrences"),
-    "timing": Feature("schedules whose time a policy decides", r"timing|policies|policy_|waiting_table"),
+    "timing": Feature("schedules whose time a policy decides", r"timing|policies|waiting_table"),
     "flow": Feature(
         "suspensions, circuits, limits and their seats",
-        r"(?<!how_)flow/|limits?|seats|circuit|breaker|waits|(?<!unit/test_)waiting(?!_table)",
+        r"(?<!how_)flow/|limits?|seats|circuit|waits|(?<!unit/test_)waiting(?!_table)",
     ),
     "connections": Feature(
         "connections, signatures, keys, masking", r"connections?|connecting|sign|masking|secrets?|tokens?|keys"
@@ -60,7 +60,7 @@ FEATURES: Final = {
     "client": Feature(
         "the Python client, the test kit, the contract of the API",
         r"client/(?!cli|console|doctor|operator|eventbridge)"
-        r"|python_client|fakes?/|contract/test|test_contract",
+        r"|python_client|fakes?/|unit/engines/memory|contract/test|test_contract",
     ),
     "command-line": Feature(
         "`delayer` and the commands of operators", r"client/(cli|operator|doctor|eventbridge)|operate"
@@ -68,11 +68,12 @@ FEATURES: Final = {
     "console": Feature("the pages at /console", r"console"),
     "local": Feature("the stack on one machine, and the benchmarks", r"local|bench|emulator|stacks"),
     "template": Feature(
-        "template.yaml, wiring, golden files", r"template|wiring|golden|frozen|deployment|aws_calls|cold_start|start/"
+        "template.yaml, wiring, golden files",
+        r"template|wiring|frozen|deployment|aws_calls|engines/(aws|test_process)",
     ),
     "http": Feature("requests and answers of the API, problems, hostile calls", r"http|problems"),
     "docs": Feature("pages, decisions, glossary", r"docs"),
-    "tree": Feature("rules of the tree: imports, names, folders", r"tests/unit/(test|patterns)|running"),
+    "tree": Feature("rules of the tree: imports, names, what it weighs", r"tests/unit/(test|patterns)|running|weight"),
     "proofs": Feature("the simulation, and the record of all proofs", r"simulation|proofs"),
     "model": Feature("the model, and the deliberate defects", r"tests/model|defects"),
 }

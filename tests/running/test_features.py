@@ -24,7 +24,7 @@ def test_the_page_has_the_map() -> None:
 def test_a_feature_gives_its_files_without_those_of_the_stack(capsys: pytest.CaptureFixture[str]) -> None:
     assert main("series") == 0
     files = capsys.readouterr().out.split()
-    assert "tests/unit/core/recurrence/test_rule.py" in files
+    assert "tests/unit/recurrence/test_rule.py" in files
     assert not [file for file in files if file.startswith("tests/e2e/") or not re.search(r"/test_\w+\.py$", file)]
 
 

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
-from delayer.core.firing import enqueueing, executing
-from delayer.use_cases.api import cancel
-from delayer.use_cases.firing import enqueue, execute
+from delayer.accept.use_cases import cancel
+from delayer.enqueue import enqueue
+from delayer.enqueue import rules as enqueueing
+from delayer.execute import execute
+from delayer.execute import rules as executing
 from tests.proofs.stored import LONG, short_story, stored
 from tests.simulation.__main__ import find
 from tests.simulation.bugs import BUGS, BY_NAME

@@ -8,8 +8,8 @@ import random
 
 import pytest
 
-from delayer.core.ledger.lifecycle import State
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis
+from delayer.ledger.model import State
+from delayer.schedule.instants import MINUTE, SECOND, Millis
 from tests.simulation.engine.chance import Chance
 from tests.simulation.story.plan import Act, Do, Weather
 from tests.simulation.story.story import perform

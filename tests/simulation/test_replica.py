@@ -7,15 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.schedule.instants import Millis
-from delayer.fakes import ManualClock
-from delayer.repositories.feed import REGISTRY
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.store.changes import ItemChange
-from delayer.store.items import entry_key
-from delayer.store.queries import Query
-from delayer.store.store import all_items
-from delayer.store.writes import Delete, Put
+from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.sqlite import SqliteStore
+from delayer.engines.store.model import Delete, ItemChange, Put, Query, entry_key
+from delayer.engines.store.store import all_items
+from delayer.lambdas.memory_stream import REGISTRY
+from delayer.schedule.instants import Millis
 from tests.samples import NOW
 from tests.simulation.engine.chance import Chance
 from tests.simulation.story.story import Story, play

@@ -1,6 +1,6 @@
 """The simulation itself: a story can be played again, and its times are those of the template."""
 
-from delayer.core.schedule.instants import SECOND
+from delayer.schedule.instants import SECOND
 from tests.cfn import functions, resources
 from tests.simulation.engine.chance import Chance
 from tests.simulation.story.plan import Weather
@@ -38,3 +38,21 @@ def test_its_times_are_those_of_the_template() -> None:
     ):
         assert queue.visibility == queues[name]["VisibilityTimeout"] * SECOND
     assert functions()["delayer-relay"]["Timeout"] * SECOND == LEASE
+
+
+def test_a_resume_leaves_behind_what_has_passed() -> None:
+    """This story resumes a series whose occurrence runs on, and which has queued a time: it is not made up later.
+
+    Its page says so (`docs/use/series.md`, Resuming); the oracle once asked for it.
+    """
+    assert play(Story(seed=623)).broken is None
+
+
+def test_two_messages_with_one_body_may_meet() -> None:
+    """In this story the note of a run is there for another run with the same body: nobody died, and none is harmed."""
+    assert play(Story(seed=809)).broken is None
+
+
+def test_nothing_is_given_up_before_its_age_is_reached() -> None:
+    """Here a limit of one a minute looks at schedules just before they are due; their `maxAgeSeconds` is 60."""
+    assert play(Story(seed=1670)).broken is None

@@ -6,17 +6,17 @@ from typing import Any, Final, get_args
 
 from attrs import frozen
 
-from delayer.core.firing.executing import Refused, Retry
-from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS
-from delayer.ports.observer import Lateness, Metric
-from delayer.targets.canary import LATENESS
+from delayer.actions.rules.model import Refused, Retry
+from delayer.engines.ports import Lateness, Metric
+from delayer.enqueue.rules import BACKLOG_PER_RELAY
+from delayer.schedule.instants import MAX_DELAY_SECONDS
 from tests.cfn import ROOT, consumed, deployed, entry_of, expanded, functions, logical, logical_names, resources
 from tests.running.of_each import of_each
 from tests.template.test_template import DEAD, QUEUES, RENEWED, WORKING, dead_letter_queues
 from tests.world import START, World
 
 ALARMS: Final = resources("AWS::CloudWatch::Alarm")
+CANARIES: Final = ["CanaryNearLateness", "CanaryFarLateness"]  # executor-canary measures them
 FUNCTIONS: Final = functions()
 each_alarm = of_each(sorted(ALARMS))
 
@@ -304,7 +304,7 @@ def test_few_schedules_ring_only_if_half_of_them_are_very_late() -> None:
 
 def test_each_canary_rings_if_it_is_late_or_missing() -> None:
     for metric in set(get_args(Lateness)) - {"Lateness", "RelaxedLateness", "UndecidedAge"}:  # users' schedules
-        assert metric in LATENESS.values()
+        assert metric in CANARIES
         [alarm] = [ALARMS[name] for name in ALARMS if {one.name for one in watched(name)} == {metric}]
         assert (alarm["Statistic"], alarm["Threshold"]) == ("Maximum", 1000)
         assert alarm["EvaluationPeriods"] * alarm["Period"] == 360, "three of its turns"
@@ -397,7 +397,7 @@ def test_it_shows_first_how_late_schedules_and_canaries_are() -> None:
     stats = [row[-1]["stat"] for row in first["properties"]["metrics"]]
     names = [one.name for one in shown(first)]
     assert (names, stats) == (["Lateness", "Lateness", "RelaxedLateness"], ["p50", "p99", "p99"])
-    assert [one.name for one in shown(second)] == list(LATENESS.values())
+    assert [one.name for one in shown(second)] == CANARIES
 
 
 @of_each(sorted(resources("AWS::SQS::Queue")))

@@ -1,7 +1,9 @@
 """Who calls the API: all of its functions know it from the one resource that has let it pass (ADR 0108)."""
 
-from delayer.core.api.routes import access_of
-from tests.cfn import deployed, functions, resources, variables
+import importlib.util
+
+from delayer.http.routing import access_of
+from tests.cfn import ROOT, TEMPLATE, deployed, functions, resources, variables
 from tests.openapi import openapi
 
 OPENAPI = openapi()
@@ -47,3 +49,15 @@ def test_each_operation_says_whether_it_reads() -> None:
 def test_a_route_of_the_template_is_an_operation_or_the_rest() -> None:
     keys = {route["RouteKey"] for route in resources("AWS::ApiGatewayV2::Route").values()}
     assert keys - {"$default"} == set(OPERATIONS)
+
+
+def test_the_part_that_is_made_is_up_to_date() -> None:
+    """Of the contract, and of the folders of the functions (ADR 0177)."""
+    spec = importlib.util.spec_from_file_location("api_template", ROOT / "shared/api_template.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.template_text(OPENAPI) == TEMPLATE.read_text(), "run: make contract"
+    for name in functions():
+        assert (ROOT / f"functions/{name}/function.yaml").is_file() == name.startswith("api-")

@@ -1,6 +1,6 @@
 """Each function may do what its code does, and nothing else; it is given the variables that it reads, and no others.
 
-What the code does is the product of what its use cases declare to call and of what the contract tests recorded of the
+What the code does is the product of what its use cases call (ADR 0176) and of what the contract tests recorded of the
 adapters behind it (ADR 0060). What a team has added may do as well what its own policy says (ADR 0088).
 """
 
@@ -8,15 +8,15 @@ import re
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from attrs import define, evolve, field
+from attrs import evolve, field, frozen
 
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended
-from delayer.core.recovery.dead_letter import DeadLetter, Prefix
-from delayer.core.recovery.waiting import PREFIXES, WAITING
-from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryObserver
-from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
-from delayer.use_cases.recovery.dead_letter import DeadLetters, undeliverable
+from delayer.dead_letters.dead_letter import DeadLetters, undeliverable
+from delayer.dead_letters.model import BROUGHT_BACK, WAITING, DeadLetter, Prefix
+from delayer.dead_letters.repository import StoredDeadLetters
+from delayer.engines.memory.runtime import ManualClock, MemoryObjects, MemoryObserver
+from delayer.ledger.model import State
+from delayer.ledger.repository import StoredLedgerInBatches
+from delayer.ledger.rules import ended
 from tests.cfn import (
     ROOT,
     consumed,
@@ -118,10 +118,10 @@ PLACES: Final[dict[str, set[tuple[str, str]]]] = {
 }
 
 # The parts of the store that use cases have of their own.
-PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {
+BROUGHT_BACK_OF: Final[dict[str, tuple[str, ...]]] = {
     "Enqueue": (WAITING,),
     "ClaimRelaxed": (WAITING,),
-    "BringBack": PREFIXES,
+    "BringBack": BROUGHT_BACK,
 }
 
 each_function = of_each(sorted(functions()))
@@ -137,9 +137,9 @@ def of_port(port: Port) -> set[Permission]:
         return {(f"DeadLetterBucket/{prefix}/*", of_store(method)) for method, prefix in places}
     if port.held in ("Executor", "RemoteTarget"):
         return TARGETS.get(port.resources.get("kind", "remote"), set())
-    if port.held == "S3DeadLetterStore" and port.use_case in PREFIXES_OF:
+    if port.held == "StoredDeadLetters" and port.use_case in BROUGHT_BACK_OF:
         return of_prefixes(port)
-    if port.held == "S3DeadLetterStore":
+    if port.held == "StoredDeadLetters":
         return of_any_place(port)
     if port.held == "LambdaConsumers":
         return {(name, "lambda:InvokeFunction") for name in ("DelayerRelay", "SeriesStepper", "Executor*")}
@@ -154,7 +154,7 @@ def of_connections(resource: str) -> str:
 
 
 def of_store(method: str) -> str:
-    [(action, _)] = CALLS["S3DeadLetterStore", method]
+    [(action, _)] = CALLS["StoredDeadLetters", method]
     return action
 
 
@@ -164,7 +164,7 @@ def of_prefixes(port: Port) -> set[Permission]:
     of_objects = {
         (f"{bucket}/{prefix}*", action)
         for action in actions - {"s3:ListBucket"}
-        for prefix in ((WAITING,) if action == "s3:PutObject" else PREFIXES_OF[port.use_case])
+        for prefix in ((WAITING,) if action == "s3:PutObject" else BROUGHT_BACK_OF[port.use_case])
     }
     return of_objects | {(bucket, action) for action in actions & {"s3:ListBucket"}}
 
@@ -400,8 +400,8 @@ def test_all_but_some_is_too_much() -> None:
 # ------------------------------------------------------------ the places in the store
 
 
-@define
-class NotingStore(MemoryDeadLetterStore):
+@frozen
+class NotingStore(StoredDeadLetters[MemoryObjects]):
     """Notes which of its methods was called for which prefix."""
 
     noted: set[tuple[str, str]] = field(factory=set)
@@ -417,9 +417,13 @@ class NotingStore(MemoryDeadLetterStore):
 
 @of_each(PLACES)
 def test_the_places_are_those_that_the_code_uses(method: str) -> None:
-    store, ledger, message = NotingStore(), on_sqlite(StoredLedgerInBatches), an_executor_message()
+    store, ledger, message = NotingStore(MemoryObjects()), on_sqlite(StoredLedgerInBatches), an_executor_message()
     letters = DeadLetters(
-        clock=ManualClock(NOW), ledger=ledger, store=store, observer=MemoryObserver(), source="delayer-relay"
+        clock=ManualClock(NOW),
+        ledger=ledger,
+        dead_letter_store=store,
+        observer=MemoryObserver(),
+        source="delayer-relay",
     )
     copy = undeliverable("body", "reason", message)
     match method:
@@ -482,7 +486,7 @@ def read_by(function: str) -> set[str]:
 # ------------------------------------------------------------ the reader of the code
 
 
-def test_what_the_code_declares_is_seen() -> None:
+def test_what_the_code_calls_is_seen() -> None:
     """Else the comparisons above would hold for nothing."""
 
     def held(function: str, name: str) -> set[tuple[str, tuple[str, ...], str]]:

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.connections.connection import Connection, ConnectionType, SecretNote, doomed
-from delayer.core.connections.tokens import TokenRow
-from delayer.repositories.connections.connections import StoredConnections
-from delayer.repositories.connections.tokens import StoredTokens
-from delayer.repositories.registry.rate_limit import StoredRateLimit
+from delayer.connections.model import Connection, ConnectionType, SecretNote, doomed
+from delayer.connections.repository import StoredConnections, StoredTokens
+from delayer.connections.rules import TokenRow
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.owners.repository import StoredRateLimit
 from tests.contract.recorder import ACTIONS, WRITES
 from tests.functions.cold_start import cold_start
 from tests.running.of_each import of_each

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from ministack.services import lambda_svc
 
-from delayer.aws.store.attributes import to_attributes
-from delayer.core.schedule.schedule_id import Kind, is_occurrence, word_of_kind
-from delayer.repositories.ledger.ledger import to_item
+from delayer.engines.aws.expressions import to_attributes
+from delayer.ledger.repository import to_item
+from delayer.schedule.schedule_id import IdKind, is_occurrence, word_of_kind
 from local.emulator.patches.streams import match_what_is_absent
 from tests.cfn import logical, resources
 from tests.samples import a_claim, an_id
@@ -39,8 +39,8 @@ def changed(item: dict[str, Any]) -> dict[str, Any]:
     return {"eventName": "MODIFY", "dynamodb": {"NewImage": item, "OldImage": item}}
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_each_row_has_one_reader_and_occurrences_have_their_own(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", IdKind)
+def test_each_row_has_one_reader_and_occurrences_have_their_own(kind: IdKind) -> None:
     item = to_attributes(to_item(a_claim(schedule_id=an_id(kind=kind))))
     assert readers(changed(item)) == ["Occurrences" if is_occurrence(item["scheduleId"]["S"]) else "Ledger"]
 
@@ -67,8 +67,8 @@ def fitting(item: dict[str, Any]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_each_row_fits_one_pattern_and_no_other(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", IdKind)
+def test_each_row_fits_one_pattern_and_no_other(kind: IdKind) -> None:
     """Else a mistake in one of them would be made up for by another, in the emulator alone."""
     word = word_of_kind(an_id(kind=kind))
     places = {"": "Ledger first", "occurrence": "Occurrences first", "relaxed-occurrence": "Occurrences second"}

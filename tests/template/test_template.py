@@ -9,21 +9,21 @@ from attrs import evolve
 from ministack.core.responses import request_scope
 from ministack.services.cloudformation import engine
 
-from delayer.aws.messaging.queue import BATCH_BYTES
-from delayer.aws.runtime.clients import LONGEST_RUN
-from delayer.aws.runtime.deadline import MOST_MARGIN
-from delayer.core.actions.built_in import built_in
-from delayer.core.firing.relaying import MAX_HOLD
-from delayer.core.history.cloud_events import PREFIX
-from delayer.core.history.events import LifecycleRecord, enqueued
-from delayer.core.ledger.lifecycle import EventType
-from delayer.core.recovery.consumer import consumer_of
-from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
-from delayer.core.series.stepping import AT_THE_CLAIM
-from delayer.fakes import MemoryObserver, MemoryTopic
-from delayer.targets.aws_messages import OWN_QUEUE
-from delayer.use_cases.firing.relay import HandOver
-from delayer.use_cases.history.announce import Announce
+from delayer.actions.rules.foreign import built_in
+from delayer.engines.aws.bounded_calls import MOST_MARGIN
+from delayer.engines.aws.clients import LONGEST_RUN
+from delayer.engines.aws.messaging import BATCH_BYTES
+from delayer.engines.memory.messaging import MemoryTopic
+from delayer.engines.memory.runtime import MemoryObserver
+from delayer.history.announce import Announce
+from delayer.history.cloud_events import PREFIX
+from delayer.history.model import LifecycleRecord, enqueued
+from delayer.ledger.model import EventType
+from delayer.recovery.rules import consumer_of
+from delayer.relay.relay import HandOver
+from delayer.schedule.instants import ATTEMPT_OVER, MAX_DELAY_SECONDS, MAX_HOLD
+from delayer.series.rules.stepping import AT_THE_CLAIM
+from delayer.targets.aws_call import OWN_QUEUE
 from local.deployment.settings import PARAMETERS_ON_ONE_MACHINE
 from operate.move_queues import TAG
 from tests.cfn import (
@@ -390,7 +390,7 @@ def test_the_journal_does_not_get_what_is_retold() -> None:
     for retold in (True, False):
         event = evolve(enqueued(an_id(), "owner", 1_000), retold=retold)
         topic = MemoryTopic()
-        Announce(topic=topic, observer=MemoryObserver(), source="s")([LifecycleRecord(sequence="1", event=event)])
+        Announce(topic=topic, observer=MemoryObserver(), event_source="s")([LifecycleRecord(sequence="1", event=event)])
         assert [reaches_the_journal(one) for one in topic.published] == [not retold]
     assert set(expanded_now["LifecycleJournal"]["DependsOn"]) == {
         *("ApiScheduleGet", "ApiScheduleList", "ApiSchedulePatch", "ApiSeriesGet")

@@ -12,43 +12,49 @@ import attrs
 from tests.running.of_each import of_each
 
 SHARED = Path(__file__).parents[2] / "shared"
-FAKES = "delayer.fakes."
+FAKES = ("delayer.engines.memory.", "delayer.lambdas.memory_stream.", "delayer.fakes.")
 
 MUTABLE = {  # beside the fakes, which are the tables and queues of a test and change as those do
-    "delayer.use_cases.firing.claim_relaxed.Noted": "remembers when its execution environment last noted a pass",
-    "delayer.use_cases.api.issue.IdCheck": "remembers the keys that its execution environment has read",
-    "delayer.use_cases.api.issue.Ids": "raises the shards once in each execution environment",
-    "delayer.use_cases.owners.known.KnownOwnerPolicies": "remembers what its execution environment has read",
-    "delayer.use_cases.actions.registered.RegisteredActions": "remembers what its execution environment has read",
-    "delayer.repositories.feed.Feed": "is what the streams of a stack in memory have brought",
+    "delayer.relay.claim_relaxed.Noted": "remembers when its execution environment last noted a pass",
+    "delayer.accept.use_cases.issue.IdCheck": "remembers the keys that its execution environment has read",
+    "delayer.accept.use_cases.issue.Ids": "raises the shards once in each execution environment",
+    "delayer.owners.known.KnownOwnerPolicies": "remembers what its execution environment has read",
+    "delayer.actions.registered.RegisteredActions": "remembers what its execution environment has read",
+    "delayer.lambdas.memory_stream.Feed": "is what the streams of a stack in memory have brought",
     "delayer.wiring.in_memory.StackInMemory": "is what a stack stores, as the fakes are",
+    "delayer.wiring.pump.Source": "remembers what it gave out, as the fakes do, and so do its kinds",
+    "delayer.wiring.pump.StreamSource": "as Source",
+    "delayer.wiring.pump.QueueSource": "as Source",
+    "delayer.wiring.pump.Minutes": "as Source",
+    "delayer.wiring.pump.LifecycleSource": "as Source",
+    "delayer.wiring.pump.Pump": "its sources are put together as a test likes, and stopped",
     "delayer.wiring.executor.Spread": "drawn anew for each invocation",
-    "delayer.use_cases.flow.view.BlocksInView": "remembers what its execution environment has read",
-    "delayer.use_cases.limits.seats.Held": "counts the seats of its execution environment that are in use",
-    "delayer.use_cases.limits.booking.Booking": "remembers how far its execution environment has seen lines booked",
-    "delayer.use_cases.flow.waiting.Waiting": "remembers what its execution environment has read",
-    "delayer.aws.connections.sealing.AesGcm": "remembers the key that its execution environment has read",
-    "delayer.use_cases.connections.credentials.Credentials": "remembers what its execution environment has read",
-    "delayer.use_cases.recovery.guard.Guard": "remembers when its execution environment last noted a pass",
-    "delayer.use_cases.recovery.bring_back.BringBack": "remembers how far its execution environment came",
-    "delayer.aws.runtime.target_clients.Roles": "remembers the credentials of the roles that it has assumed",
-    "delayer.targets.known.Known": "remembers which targets its execution environment has found",
-    "delayer.aws.runtime.time_limit.TimeLimit": "remembers which threads it has left behind",
-    "delayer.targets.connecting.deadlines.Deadlines": "remembers which connections are open",
-    "delayer.aws.runtime.sends._FreshConnections": "remembers when its connections were used",
-    "delayer.use_cases.firing.enqueue.Sent": "remembers what its execution environment has sent",
-    "delayer.use_cases.firing.together.Asked": "gets the answer that its thread waits for",
-    "delayer.use_cases.firing.together.Attendance": "counts the threads of a batch",
-    "delayer.use_cases.firing.together.Gathering": "remembers who waits",
-    "delayer.use_cases.signing.sign.Sign": "remembers the keys and rows that its execution environment has read",
-    "delayer.use_cases.recovery.bulk.Pace": "knows whose turn is next",
-    "delayer.use_cases.recovery.tally.Tally": "counts",
+    "delayer.flow.use_cases.view.BlocksInView": "remembers what its execution environment has read",
+    "delayer.flow.use_cases.seats.HeldSeats": "counts the seats of its execution environment that are in use",
+    "delayer.flow.use_cases.limits.Booking": "remembers how far its execution environment has seen lines booked",
+    "delayer.flow.use_cases.gate.Successors": "remembers what its execution environment has read",
+    "delayer.engines.aws.secrets.AesGcm": "remembers the key that its execution environment has read",
+    "delayer.connections.credentials.Credentials": "remembers what its execution environment has read",
+    "delayer.recovery.guard.Guard": "remembers when its execution environment last noted a pass",
+    "delayer.enqueue.bring_back.BringBack": "remembers how far its execution environment came",
+    "delayer.engines.aws.target_clients.Roles": "remembers the credentials of the roles that it has assumed",
+    "delayer.targets.known.KnownTargets": "remembers which targets its execution environment has found",
+    "delayer.engines.aws.time_limit.TimeLimit": "remembers which threads it has left behind",
+    "delayer.targets.deadlines.Deadlines": "remembers which connections are open",
+    "delayer.engines.aws.clients._FreshConnections": "remembers when its connections were used",
+    "delayer.enqueue.enqueue.Sent": "remembers what its execution environment has sent",
+    "delayer.execute.together.PendingWish": "gets the answer that its thread waits for",
+    "delayer.execute.together.Attendance": "counts the threads of a batch",
+    "delayer.execute.together.Gathering": "remembers who waits",
+    "delayer.signing.sign.Sign": "remembers the keys and rows that its execution environment has read",
+    "delayer.dead_letters.commands.Pace": "knows whose turn is next",
+    "delayer.dead_letters.commands.Tally": "counts",
 }
 
 
 ONE_IN_FRONT = {  # all but the first of their fields are keyword-only
-    "delayer.core.firing.executing.Done": "authors of actions write Done('HTTP 200')",
-    "delayer.core.firing.executing.Refused": "the same",
+    "delayer.actions.rules.model.Done": "authors of actions write Done('HTTP 200')",
+    "delayer.actions.rules.model.Refused": "the same",
 }
 
 
@@ -88,7 +94,7 @@ def by_position(model: type) -> list[str]:
 def test_there_are_models() -> None:
     """The search finds them."""
     assert len(MODELS) > 100
-    assert "delayer.core.schedule.definition.Definition" in MODELS
+    assert "delayer.schedule.schedule.Definition" in MODELS
 
 
 @of_each([name for name in MODELS if attrs.fields(MODELS[name])])
@@ -100,7 +106,7 @@ def test_each_is_frozen(name: str) -> None:
 
 @of_each([name for name in MODELS if not name.startswith(FAKES)])
 def test_each_is_keyword_only_but_for_one_field(name: str) -> None:
-    """Two texts side by side are easily mistaken for each other (ADR 0058)."""
+    """Two texts side by side are easily mistaken for each other (ADR 0174)."""
     given = [one.name for one in attrs.fields(MODELS[name]) if one.init]
     assert len(given) < 2 or len(by_position(MODELS[name])) == (name in ONE_IN_FRONT)
 

@@ -133,18 +133,18 @@ def test_no_test_touches_a_private_name_of_another_module(path: Path) -> None:
 
 @of_each(
     [
-        "from delayer.core.x import _y",
+        "from delayer.flow.x import _y",
         "from tests._x import y",
         "import tests.world\ntests.world.World()._build()",
         "world._build = None",
         "class Mine(World):\n    def build(self) -> None:\n        self._build()",
         'patch.setattr(Relay, "_send", None)',
         'getattr(world, "_x")',
-        'patch("delayer.aws.x._y", None)',
+        'patch("delayer.engines.x._y", None)',
         'patch.object(Relay, "_send", None)',
         'changes = ((enqueue.Enqueue, "_send", f),)',
-        "import delayer.core._x as y",
-        "import json, delayer.core._x",
+        "import delayer.flow._x as y",
+        "import json, delayer.flow._x",
         "evolve(world, _y=1)",
         'vars(x)["_y"]',
         "class Mine:\n    def __init__(self) -> None:\n        self._x = 1\n\nworld._x",

@@ -6,7 +6,7 @@ from threading import Condition, Event, Thread, Timer
 
 import pytest
 
-from delayer.fakes import ManualClock, ManualMeeting
+from delayer.engines.memory.runtime import ManualClock, ManualMeeting
 from tests.running.waiting import MOST, Watch, pytest_runtest_call, pytest_runtest_protocol
 
 LONGER = MOST * 1.2

@@ -57,5 +57,5 @@ AnyPolicy = BuiltInPolicy | Policy
 
 
 def plain(value: Any) -> Any:
-    """What the API takes for it."""
+    """The form of it that the API takes."""
     return value.as_json() if isinstance(value, (Model, Action, Policy)) else value

@@ -1,4 +1,4 @@
-"""What all classes of the API have in common."""
+"""All classes of the API have this in common."""
 
 from datetime import UTC, datetime
 from typing import Any

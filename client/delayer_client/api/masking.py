@@ -1,4 +1,4 @@
-"""What is not shown of a value when it is printed or logged."""
+"""Hides parts of a value when it is printed or logged."""
 
 import re
 from collections.abc import Mapping

@@ -18,7 +18,7 @@ class BackfillRequest(Model, frozen=True, kw_only=True):
 
 
 class Dst(Model, frozen=True, kw_only=True):
-    """What is done about times that a change of the clocks leaves out, or shows twice."""
+    """The rule for times that a change of the clocks leaves out, or shows twice."""
 
     gap: str | None = None
     "`shift`: at the first instant after the change, once for all that were left out. `skip`: not at all, which is the default for `cron(…)`."
@@ -44,13 +44,13 @@ class Repeat(Model, frozen=True, kw_only=True):
     count: int | None = None
     "How many times there are in all, missed ones included."
     on_missed: str | None = named(name="onMissed", default=None)
-    "What is done about times that passed during an outage. `skip`: nothing. `once`: the last of them is made up. `all`: all of them, at most 1,000."
+    "The rule for times that passed during an outage. `skip`: nothing. `once`: the last of them is made up. `all`: all of them, at most 1,000."
     dst: Dst | None = None
-    "What is done about times that a change of the clocks leaves out, or shows twice."
+    "The rule for times that a change of the clocks leaves out, or shows twice."
 
 
 Overlap: TypeAlias = str
-"What happens if an occurrence is due while the one before it still runs. `allow`: both run. `skip`: the later one is left out. `queue-one`: the last one that became due meanwhile runs afterwards."
+"The rule for an occurrence that is due while the one before it still runs. `allow`: both run. `skip`: the later one is left out. `queue-one`: the last one that became due meanwhile runs afterwards."
 Name: TypeAlias = str
 Group: TypeAlias = str
 Tags: TypeAlias = dict[str, str]
@@ -82,7 +82,7 @@ class Spread(Model, frozen=True, kw_only=True, tag_field="policy", tag="spread")
 
 
 class OnLate(Model, frozen=True, kw_only=True):
-    """What happens if the schedule would be handed over later than `after`, an ISO 8601 duration of days, hours, minutes and seconds. `fire`: it fires nevertheless. `drop`: it ends as `dropped`. Without this rule, and after a redrive, it fires however late it is."""
+    """The rule for a schedule that would be handed over later than `after`, an ISO 8601 duration of days, hours, minutes and seconds. `fire`: it fires nevertheless. `drop`: it ends as `dropped`. Without this rule, and after a redrive, it fires however late it is."""
 
     after: str
     do: str
@@ -189,16 +189,16 @@ class OpenWindow(Model, frozen=True, kw_only=True):
 
 
 class ListedTarget(Model, frozen=True, kw_only=True):
-    """What it does, and where. Only in lists: there each schedule has it, also after it has left the table, if the journal knows it."""
+    """Its action, and where that goes. Only in lists: there each schedule has it, also after it has left the table, if the journal knows it."""
 
     type: str
     "The type of its action."
     name: str | None = None
-    "What names the target of an action of this type: the host of a URL, without user and password, and its port if that is not the usual one; the URL of a queue; the ARN of a topic, a function, a state machine or an event bus. It is left out if nothing names a target, or if that is a secret."
+    "The name of the target of an action of this type: the host of a URL, without user and password, and its port if that is not the usual one; the URL of a queue; the ARN of a topic, a function, a state machine or an event bus. It is left out if nothing names a target, or if that is a secret."
 
 
 class Waiting(Model, frozen=True, kw_only=True):
-    """What keeps it back, although it is overdue or waits for an attempt. Only in a lookup by id or by name. As long as there was no claim, it can be cancelled."""
+    """The reason why it still waits, if it is overdue or waits for an attempt. Only in a lookup by id or by name. As long as there was no claim, it can be cancelled."""
 
     for_: str = named(name="for")
     "`suspension`: an operator has suspended its owner or its target. `circuit`: its target did not answer several times in a row, and is left alone for a while. `crowd`: its target, or others of its owner, take too long for all that is due. `limit`: an operator has said how many attempts reach its target, and more are due."
@@ -211,7 +211,7 @@ class Waiting(Model, frozen=True, kw_only=True):
 
 
 class Answer(Model, frozen=True, kw_only=True):
-    """What is kept of the answer to the attempt, if `keepAnswer` asked for it. Secrets are masked."""
+    """The part of the answer to the attempt that is kept, if `keepAnswer` asked for it. Secrets are masked."""
 
     status: int
     duration_ms: int = named(name="durationMs")
@@ -250,11 +250,11 @@ class HistoryEntry(Model, frozen=True, kw_only=True):
     replaced_by: str | None = named(name="replacedBy", default=None)
     "The id of the schedule that replaced it."
     answer: Answer | None = None
-    "What is kept of the answer to the attempt, if `keepAnswer` asked for it. Secrets are masked."
+    "The part of the answer to the attempt that is kept, if `keepAnswer` asked for it. Secrets are masked."
     decided_as: str | None = named(name="decidedAs", default=None)
     "With `decided`: the id of the schedule that has its time."
     by: str | None = None
-    "Who asked for it: the caller, with AWS_IAM its session, too; or an operator."
+    "The one who asked for it: the caller, with AWS_IAM its session, too; or an operator."
 
 
 class OccurrenceOf(Model, frozen=True, kw_only=True):
@@ -459,14 +459,14 @@ class ConnectionPage(Model, frozen=True, kw_only=True):
 
 
 class ConnectionTestRequest(Model, frozen=True, kw_only=True):
-    """What is to be called."""
+    """The call that is to be made."""
 
     url: str
     "As that of an `http-request`."
 
 
 class ConnectionTest(Model, frozen=True, kw_only=True):
-    """What came of a call with a connection."""
+    """The result of a call with a connection."""
 
     succeeded: bool
     "Whether the target answered 2xx."
@@ -477,7 +477,7 @@ class ConnectionTest(Model, frozen=True, kw_only=True):
 
 
 Hints: TypeAlias = list[str]
-"What the client should know of the secrets that it has sent."
+"Hints for the client about the secrets that it has sent."
 
 
 class Job(Model, frozen=True, kw_only=True):
@@ -502,7 +502,7 @@ class SigningSecret(Model, frozen=True, kw_only=True):
     """The secrets that were shown to the owner and sign now."""
 
     current: str
-    "What a receiver verifies with: `whsec_` and 32 bytes in base64."
+    "The key that a receiver verifies with: `whsec_` and 32 bytes in base64."
     previous: str | None
     "The one before it, which still signs; null if there is none."
     previous_until: datetime | None = named(name="previousUntil", default=None)

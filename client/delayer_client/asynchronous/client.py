@@ -126,7 +126,7 @@ class AsyncDelayer:
         return await self._sender.send(schedules.batch(new))
 
     async def get(self, schedule_id: str) -> Schedule:
-        """What is known of a schedule. Raises NotFound, Expired."""
+        """Looks up a schedule. Raises NotFound, Expired."""
         return await self._sender.send(schedules.get(schedule_id))
 
     async def get_named(self, name: str) -> Schedule:
@@ -251,7 +251,7 @@ class AsyncDelayer:
             await self._sender.sleep(pause)
 
     async def actions(self) -> Sequence[ActionType]:
-        """What this stack accepts as an action, each type with its JSON Schema."""
+        """Lists the actions that this stack accepts, each type with its JSON Schema."""
         return await self._sender.send(owned.actions())
 
     async def signing_secret(self) -> SigningSecret:

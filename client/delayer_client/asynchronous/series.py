@@ -101,7 +101,7 @@ class AsyncSeriesCalls:
         return await self._sender.send(series.put(name, new, only_new=only_new))
 
     async def get(self, series_id: str) -> Series:
-        """What is known of a series. Raises NotFound."""
+        """Looks up a series. Raises NotFound."""
         return await self._sender.send(series.get(series_id))
 
     async def get_named(self, name: str) -> Series:

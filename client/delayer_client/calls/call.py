@@ -24,7 +24,7 @@ class Repeat(Enum):
 
 @frozen
 class Answer:
-    """What came back."""
+    """The answer that came back."""
 
     status: int
     body: bytes
@@ -79,5 +79,5 @@ def path(*parts: str) -> str:
 
 
 def given(**values: Any) -> dict[str, Any]:
-    """Those that are not None."""
+    """Returns the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}

@@ -20,7 +20,7 @@ def encoded(body: Any) -> bytes:
 
 
 def _checked(value: Any, where: str) -> Iterable[tuple[Any, str]]:
-    """What is within it, each with its place."""
+    """Finds the values within it, each with its place."""
     match value:
         case None | bool() | int() | msgspec.Raw():
             return ()

@@ -87,7 +87,7 @@ def whole(duration: timedelta | Seconds) -> int:
 
 @frozen(kw_only=True)
 class Cancellation:
-    """What became of a cancel. True only if the schedule will never be handed over; else `reason` says why."""
+    """The result of a cancel. True only if the schedule will never be handed over; else `reason` says why."""
 
     schedule: Schedule | None  # as it is now; None if it could not be cancelled
     reason: str = ""  # handed-over, ended or may-be-running
@@ -110,7 +110,7 @@ class Cancellation:
 
 @frozen(kw_only=True)
 class BatchResult:
-    """What became of one schedule of a batch: `schedule`, or `error`."""
+    """The result of one schedule of a batch: `schedule`, or `error`."""
 
     schedule: Schedule | None = None
     error: Refused | None = None

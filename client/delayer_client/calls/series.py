@@ -75,7 +75,9 @@ class NewSeries:
 
 @frozen(kw_only=True)
 class SeriesChange:
-    """What is to change. What is not given stays; REMOVED takes away a rule for lateness, a retry, a window, tags."""
+    """The fields that are to change. A field that is not given stays; REMOVED takes away a rule for lateness, a
+    retry, a window, tags.
+    """
 
     repeat: Rule | None = None
     action: AnyAction | None = None
@@ -117,7 +119,7 @@ def rule(repeat: Rule) -> dict[str, Any]:
 
 @frozen(kw_only=True)
 class PutSeries:
-    """What a PUT by name has done: `created` a new series, or `changed` the live one of that name."""
+    """The result of a PUT by name: it `created` a new series, or `changed` the live one of that name."""
 
     created: Series | None = None
     changed: SeriesChanged | None = None

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from delayer_client.cli.commands import operators, owned, schedules, series
-from delayer_client.cli.options import CONTEXT, InOrder, examples, shared, with_signature
+from delayer_client.cli.options import CONTEXT, InOrder, examples, with_signature
+from delayer_client.cli.shared import shared
 
 HELP = "Schedule what is to be done, and when; look at it, move it, cancel it. For scripts: --json."
 EXAMPLES = (

@@ -5,7 +5,7 @@ from typing import Final
 
 
 class Exit(IntEnum):
-    """What a script can tell apart."""
+    """A script can tell these apart."""
 
     OK = 0
     NO = 1
@@ -31,7 +31,7 @@ MEANING: Final = {
     Exit.NOT_ALLOWED: "No credentials, or credentials that are not allowed to do it.",
     Exit.NO_ANSWER: "No answer, or not now: the stack is not there, unavailable, or the quota is used up.",
     Exit.PROBLEMS: "`doctor`, `verify` or `import` has found problems.",
-    Exit.NOT_IN_TIME: "What was waited for has not ended within `--timeout`.",
+    Exit.NOT_IN_TIME: "The schedule or the job has not ended within `--timeout`.",
     Exit.DEFECT: "A defect of the command line itself.",
     Exit.NOT_WRITTEN: (
         "Standard output takes nothing: a full disk, a closed descriptor. What was asked for may have been done; the "

@@ -1,4 +1,4 @@
-"""What only some commands need, and who installs the package may leave out."""
+"""Only some commands need these packages, so they may be left out of an installation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

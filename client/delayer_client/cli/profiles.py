@@ -26,7 +26,7 @@ VARIABLES: Final = {
 
 @frozen(kw_only=True)
 class Settings:
-    """What a profile holds. An empty text stands for what is not said."""
+    """The settings that a profile holds. An empty text stands for what is not said."""
 
     url: str = ""  # of the API
     token: str = field(default="", repr=False)  # a JWT
@@ -43,16 +43,18 @@ class Settings:
         return evolve(self, token="", aws_region="")
 
     def over(self, other: "Settings") -> "Settings":
-        """What this one does not say is said by the other."""
+        """A setting that this one does not say is said by the other."""
         return evolve(other, **self.said())
 
     def said(self) -> dict[str, str]:
-        """Those that are not empty."""
+        """Returns the fields that are not empty."""
         return {name: value for name in NAMES if (value := getattr(self, name))}
 
 
 def origin(url: str) -> tuple[str, str, int]:
-    """Who is reached there: the scheme, the host and the port. Raises NotRead for what is no URL of an API."""
+    """Says which server is reached there: the scheme, the host and the port. Raises NotRead if it is no URL of
+    an API.
+    """
     try:
         parts = urlsplit(url)
         scheme, host, port = parts.scheme.lower(), parts.hostname or "", parts.port

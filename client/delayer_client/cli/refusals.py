@@ -1,4 +1,4 @@
-"""What is said when something goes wrong, and the exit status of it."""
+"""Chooses the sentence and the exit status when something goes wrong."""
 
 import os
 import sys
@@ -51,6 +51,7 @@ OPERATORS: Final = {
     "NoCredentials": Exit.NOT_ALLOWED,
     "NotAllowed": Exit.NOT_ALLOWED,
     "NoStack": Exit.NOT_FOUND,
+    "WrongSetting": Exit.USAGE,
     "Interrupted": Exit.NO_ANSWER,
     "Unfinished": Exit.NO_ANSWER,
 }
@@ -94,6 +95,8 @@ def message_of(error: BaseException, session: Session) -> str:
         return f"{error}\nTry it again in {error.retry_after:.0f} s."
     if isinstance(error, Declined):
         return "Nothing was done."
+    if type(error).__name__ == "Interrupted":  # of an operator's call: boto3 is not imported here
+        return f"The call failed: {error}. To repeat it does no harm."
     if fields := getattr(error, "errors", ()):
         return "\n".join(
             f"{one.field}: {one.problem}" + (f"\n  Allowed: {one.allowed}" if one.allowed else "") for one in fields

@@ -1,4 +1,4 @@
-"""What every command has at hand: where the stack is, its client, the clock, and where to write."""
+"""Every command has these at hand: where the stack is, its client, the clock, and where to write."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from attrs import define, evolve, field, frozen
 
-from delayer_client.cli.profiles import DEFAULT_URL, Profiles, Settings, check, config_path, from_environment
+from delayer_client.cli.profiles import DEFAULT_URL, NAMES, Profiles, Settings, check, config_path, from_environment
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.reading.moments import Moment, moment
 from delayer_client.cli.reading.values import text_of
@@ -32,7 +32,7 @@ def utc_now() -> datetime:
 
 @frozen(kw_only=True)
 class Surroundings:
-    """What is another thing in tests."""
+    """Has what a command needs of its surroundings; in tests these are other things."""
 
     transport: "httpx.BaseTransport | None" = None
     now: Callable[[], datetime] = utc_now
@@ -49,6 +49,7 @@ class Session:
     flags: Settings = field(factory=Settings)
     profile: str = ""
     as_json: bool = False
+    by_name: bool = False  # whether operators mean the stack of a name, whatever its URL
     read: dict[str, str] = field(factory=dict, repr=False)  # tokens, by what names them
     withheld: bool = field(default=False, init=False)  # the profile's token, which is for another URL
 
@@ -85,7 +86,7 @@ class Session:
 
     @property
     def url(self) -> str:
-        """Of the API."""
+        """Of the API. Raises NotRead."""
         return self.settings.url
 
     @cached_property
@@ -117,7 +118,9 @@ class Session:
 
     @cached_property
     def operators(self) -> "OperatorStack":
-        """The stack as operators see it. Raises OperatorError, Missing."""
+        """The stack as operators see it. Raises OperatorError, Missing, NotRead."""
+        if self.by_name and self.flags.url:
+            raise NotRead("--by-name asks no URL: give --url or --by-name, not both.")
         if self.surroundings.operators:
             return cast("OperatorStack", self.surroundings.operators(self))
         from delayer_client.cli.extras import needing
@@ -125,7 +128,9 @@ class Session:
         with needing("aws"):
             from delayer_client.operator import OperatorStack
 
-        return OperatorStack.find(self.url, self.settings.stack or "delayer", profile=self.settings.aws_profile)
+        said = self.settings
+        url = "" if self.by_name else self.url
+        return OperatorStack.find(url, said.stack or "delayer", region=said.aws_region, profile=said.aws_profile)
 
     @cached_property
     def zone(self) -> tzinfo:
@@ -205,19 +210,11 @@ def session_of(surroundings: object, chain: list[Mapping[str, Any]], read: dict[
     def given(name: str) -> Any:
         return next((one[name] for one in chain if one.get(name)), "")
 
-    flags = Settings(
-        url=given("shared_url"),
-        token=given("shared_token"),
-        owner=given("shared_owner"),
-        zone=given("shared_zone"),
-        stack=given("shared_stack"),
-        aws_profile=given("shared_aws_profile"),
-        aws_region=given("shared_aws_region"),
-    )
     return Session(
         surroundings=surroundings if isinstance(surroundings, Surroundings) else Surroundings(),
-        flags=flags,
+        flags=Settings(**{name: given(f"shared_{name}") for name in NAMES}),
         profile=given("shared_profile"),
         as_json=bool(given("shared_json")),
+        by_name=bool(given("shared_by_name")),
         read={} if read is None else read,
     )

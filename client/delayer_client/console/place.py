@@ -49,6 +49,7 @@ def place_of(
     credentials: Credentials | None = None,
     stack: str = "delayer",
     profile: str = "",
+    region: str = "",
 ) -> Place:
     """The stack at a URL. Its credentials are found by what is there, as those of a Delayer are."""
     where = address(url or LOCAL)
@@ -59,7 +60,7 @@ def place_of(
             from delayer_client.operator import OperatorStack
         except ImportError as error:
             raise LookupError(NO_OPERATOR) from error
-        return OperatorStack.find(where, stack, profile=profile)
+        return OperatorStack.find(where, stack, region=region, profile=profile)
 
     is_open = isinstance(used, Nothing) and is_here(where)
     return Place(

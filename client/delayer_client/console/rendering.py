@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse
 from delayer_client.console.guards.sessions import Message, Session
 from delayer_client.console.place import PREFIX, Place
 from delayer_client.console.words import numbers, schedules, times
-from delayer_client.states import has_fired, next_time, own_lateness, word
+from delayer_client.states import has_fired, is_retried, next_time, own_lateness, retry_in_words
 
 FOLDER: Final = Path(__file__).parent
 
@@ -44,7 +44,8 @@ def environment() -> Environment:
     }
     made.globals |= {
         "prefix": PREFIX,
-        "word": word,
+        "is_retried": is_retried,
+        "retry_in_words": retry_in_words,
         "next_time": next_time,
         "has_fired": has_fired,
         "labels": schedules.labels,

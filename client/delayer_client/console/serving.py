@@ -26,16 +26,19 @@ def serve(
     open_browser: bool = True,
     stack: str = "delayer",
     profile: str = "",
+    region: str = "",
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serves the console until Ctrl-C. `port` 0 takes a free one. `stack` and `profile` are for the operator functions.
+    """Serves the console until Ctrl-C. `port` 0 takes a free one.
 
-    The address has a token that can be used once. The browser gets no credentials: this process signs for it. Raises
-    OSError if the port is taken, NoCredentials, WrongArgument.
+    `stack`, `profile` and `region` are for the operator functions. The address has a token that can be used once. The
+    browser gets no credentials: this process signs for it. Raises OSError if the port is taken, NoCredentials,
+    WrongArgument.
     """
     import uvicorn
 
-    place = place_of(url or os.environ.get("DELAYER_URL"), credentials=credentials, stack=stack, profile=profile)
+    where = url or os.environ.get("DELAYER_URL")
+    place = place_of(where, credentials=credentials, stack=stack, profile=profile, region=region)
     token = secrets.token_urlsafe(32)
     listening = socket.create_server((LOOPBACK, port))
     address = f"http://{LOOPBACK}:{listening.getsockname()[1]}{PREFIX}?token={token}"

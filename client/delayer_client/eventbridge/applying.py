@@ -17,7 +17,7 @@ TIMES_SHOWN = 3
 
 
 class State(StrEnum):
-    """What became of one."""
+    """The result for one."""
 
     MOVED = "moved"
     THERE = "there"  # an earlier import has moved it

@@ -46,7 +46,9 @@ def _differences(wanted: Mapping[str, Any], found: Mapping[str, Any], now: datet
 
 
 def _of_begin(wanted: Mapping[str, Any], found: Mapping[str, Any], now: datetime) -> Iterator[str]:
-    """What has begun may have begun at any time. Without a `from`, Delayer shows when it was made, by its own clock."""
+    """A schedule that has begun may have begun at any time. Without a `from`, Delayer shows when it was made, by its
+    own clock.
+    """
     begins = _instant(wanted.get("from"))
     shown = found.get("repeat", {}).get("from")
     began, made = _instant(shown), _instant(found.get("createdAt"))

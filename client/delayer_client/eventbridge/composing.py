@@ -31,7 +31,7 @@ def name_of(source: Source, prefix: str = "") -> str:
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """What is known before the rest of a target is looked at."""
+    """The part that is known before the rest of a target is looked at."""
 
     source: Source
     kind: Kind

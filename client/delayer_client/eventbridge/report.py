@@ -1,4 +1,4 @@
-"""What was moved and what was not: as data for scripts, and as rows for a table."""
+"""Reports which schedules were moved and which were not: as data for scripts, and as rows for a table."""
 
 import json
 from collections import Counter

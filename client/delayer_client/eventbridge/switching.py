@@ -28,7 +28,7 @@ def commands(outcomes: Sequence[Outcome], cutover: datetime | None = None) -> tu
 
 
 def steps(outcomes: Sequence[Outcome], cutover: datetime | None = None) -> tuple[str, ...]:
-    """What is to be done, in this order."""
+    """Lists the steps that are to be done, in this order."""
     moved = [one for one in outcomes if one.state in IN_DELAYER]
     if not moved:
         return ()

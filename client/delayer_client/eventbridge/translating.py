@@ -125,7 +125,7 @@ def _of_rule(rule: Rule, target: RuleTarget, source: Source, found: Found, optio
 
 
 def _check_names(source: Source) -> None:
-    """They are printed, and put into commands, where a control character could pass itself off as something else."""
+    """Refuses names with control characters: names are printed, and put into commands."""
     fields = {"Name": source.name, "Arn": source.arn, "Id": source.target_id}
     fields["GroupName" if source.service == "scheduler" else "EventBusName"] = source.within
     for field, value in fields.items():

@@ -1,4 +1,4 @@
-"""What operators do with AWS credentials, for the command line and the console. Needs the extra `aws`.
+"""Operators use these with AWS credentials, for the command line and the console. Needs the extra `aws`.
 
 It needs no routes of the API: it invokes the operator functions of the stack, and reads AWS. Nothing is asked before it
 is needed, so who may only invoke one operator function can use that one.
@@ -15,7 +15,7 @@ is needed, so who may only invoke one operator function can use that one.
     stack.dead_letters.redrive_many(where, by="", on_progress=None) · .discard_many(…)      # BulkResult, or Unfinished
     grouped(letters)                                               # [Reason(text, number, sample)]
 
-    stack.owner_policies.get(owner="") · .list() · .set(policy, owner, revision=0, by="") · .remove(owner, revision=…)
+    stack.owner_policies.get(owner="") · .all() · .list() · .set(policy, owner, revision=0) · .remove(owner, …)
     stack.owner_policies.try_out(body_of_a_post, owner, policy=None)                 # {"allowed": …, "rule": …}
 
     stack.flow.list() · .suspend(owner="", target="", reason=…, by="") · .release(…) · .close(…)

@@ -36,7 +36,7 @@ class Where:
             raise ValueError("All conditions are empty. Give one, such as reason=…, or everything=True to mean all.")
 
     def as_sent(self) -> dict[str, str]:
-        """What is not empty, under the names that the function knows."""
+        """Returns the fields that are not empty, under the names that the function knows."""
         named = {**vars(self), "from": self.since}
         del named["since"], named["everything"]
         return {name: value for name, value in named.items() if value}
@@ -53,7 +53,7 @@ class Reason:
 
 @dataclass(kw_only=True)
 class BulkResult:
-    """What a command for many has come to so far."""
+    """The result of a command for many, so far."""
 
     command: Command
     is_dry_run: bool
@@ -68,11 +68,16 @@ class BulkResult:
     problem: str = ""  # of the last call; empty if it was answered in full
     is_least: bool = False  # a call was not answered: what it did is not among the figures, which say "at least"
 
+    @property
+    def outcome(self) -> str:
+        """The word for what was done to schedules: `redriven` or `discarded`."""
+        return DONE[self.command]
+
     def add(self, answer: Mapping[str, Any]) -> None:
         """The answer to one call."""
         self.looked_at += answer["lookedAt"]
         self.matched += answer["matched"]
-        self.done += answer[DONE[self.command]]
+        self.done += answer[self.outcome]
         self.refused.update(answer["refused"])
         for text, found in answer.get("reasons", {}).items():
             known = self.reasons.setdefault(text, Reason(text=text, number=0, sample=tuple(found["sample"])))
@@ -137,6 +142,9 @@ class Bulk:
         except Interrupted as error:
             self.result.problem = str(error)
             self.result.is_least = not self.dry_run  # what only counts counts the same ones again
+        except KeyboardInterrupt:
+            self.result.is_least = not self.dry_run
+            raise
 
     def _event(self) -> dict[str, Any]:
         # What fails again meanwhile is not met by this run: it was stored after `until`.

@@ -26,7 +26,9 @@ NOT_SIGNED_IN: Final = (SSOError, TokenRetrievalError, NoAuthTokenError, Credent
 
 @contextmanager
 def asking(permission: str) -> Iterator[None]:
-    """Whatever is asked within needs this permission. Raises NotAllowed, NoCredentials, Interrupted; others pass."""
+    """Everything that is asked within needs this permission. Raises NotAllowed, NoCredentials, Interrupted; others
+    pass.
+    """
     try:
         yield
     except ClientError as error:

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 import boto3
 import botocore.session
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError
 
-from delayer_client.operator.errors import NoCredentials
+from delayer_client.operator.errors import NoCredentials, WrongSetting
 from delayer_client.transport.proxies import is_here
 
 REGION: Final = re.compile(r"https://[a-z0-9-]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?(/.*)?")
@@ -52,7 +53,13 @@ class Aws:
                 config = config.merge(Config(proxies={}))
             make: Any = self.session.client  # boto3's stubs know a client only by a literal name
             more = {"endpoint_url": self.endpoint_url} if self.is_local else {}
-            made = make(service, region_name=self.region, config=config, **more)
+            try:
+                made = make(service, region_name=self.region, config=config, **more)
+            except (ValueError, BotoCoreError) as error:
+                raise WrongSetting(
+                    f"The AWS configuration cannot be used: {error} Look at the region ({self.region}: --aws-region, "
+                    "AWS_REGION, the profile) and at AWS_ENDPOINT_URL."
+                ) from error
             if not self.is_local and is_here(made.meta.endpoint_url):
                 raise NoCredentials(
                     f"The AWS configuration leads {service} to {made.meta.endpoint_url}, which is of this machine: the "
@@ -102,9 +109,15 @@ ADVICE: Final = (
 
 
 def endpoint_of_environment() -> str:
-    """The emulator that a shell was told about by `. .local/8080/aws.env`; empty if there is none on this machine."""
+    """The emulator that a shell was told about by `. .local/8080/aws.env`; empty if there is none on this machine.
+
+    Raises WrongSetting for what is no address.
+    """
     endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
-    return endpoint if is_here(endpoint) else ""
+    try:
+        return endpoint if is_here(endpoint) and urlsplit(endpoint).port != 0 else ""
+    except ValueError as error:
+        raise WrongSetting(f"AWS_ENDPOINT_URL is {endpoint!r}, which is no address: {error}.") from error
 
 
 def _exports_of_environment(port: int, profile: str) -> Mapping[str, str]:
@@ -156,7 +169,9 @@ def local_port(url: str) -> int:
 
 
 def exports_of(port: int, folder: Path) -> Mapping[str, str]:
-    """What `make local` has written for this port; empty if it has not, or if it leads away from this machine."""
+    """Reads the lines that `make local` has written for this port; empty if it has not, or if they lead away from this
+    machine.
+    """
     for place in (folder, *folder.parents):
         try:
             text = (place / ".local" / str(port) / "aws.env").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ SAMPLE = 3  # keys that a group shows
 
 @dataclass(frozen=True, kw_only=True)
 class DeadLetter:
-    """What the list shows of one."""
+    """One dead letter, as the list shows it."""
 
     key: str
     schedule_id: str  # empty if it cannot be read, or holds records of the stream
@@ -84,7 +84,7 @@ class DeadLetters:
         )
 
     def count(self, command: Command, where: Where) -> BulkResult:
-        """What `many` would do, without doing it: how many, why they were stored, what would be left as it is."""
+        """Says what `many` would do, without doing it: how many, why they were stored, what would be left as it is."""
         return self.many(command, where, dry_run=True)()
 
     def redrive_many(

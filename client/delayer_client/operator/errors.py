@@ -1,4 +1,4 @@
-"""What an operator's call can meet. Each text says what is wrong, and what to do."""
+"""An operator's call can meet these errors. Each text says what is wrong, and what to do."""
 
 from typing import Final
 
@@ -31,6 +31,10 @@ class OperatorError(DelayerError):
 
 class NoCredentials(OperatorError):
     """There are no AWS credentials, or none that AWS takes, or no region."""
+
+
+class WrongSetting(OperatorError):
+    """The AWS configuration, or a flag, names what cannot be: a region or an endpoint that is none."""
 
 
 class NotAllowed(OperatorError):

@@ -1,4 +1,4 @@
-"""What waits although it is due: suspensions, circuits and limits (ADR 0110, ADR 0111, ADR 0114)."""
+"""Suspensions, circuits and limits make schedules wait although they are due (ADR 0110, ADR 0111, ADR 0114)."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ class Flow:
         )
 
     def unlimit(self, *, owner: str = "", target: str = "", connection: str = "", by: str = "") -> dict[str, Any]:
-        """Takes a limit away: `removed`. What waits for it fires within 15 minutes."""
+        """Takes a limit away: `removed`. Schedules that wait because of it fire within 15 minutes."""
         return self._ask("unlimit", owner=owner, target=target, connection=connection, by=by)
 
     def discard(self, block: str, *, by: str = "") -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError, HTTPClientError
 
 from delayer_client.operator.calls import NO_KEYS, NOT_SIGNED_IN, no_credentials
 from delayer_client.operator.errors import (
@@ -44,7 +44,7 @@ class OperatorFunction:
             return bool(answer.get("FunctionError")), json.loads(answer["Payload"].read() or "null")
         except ClientError as error:
             raise self._translated(error) from error
-        except HTTPClientError as error:
+        except (EndpointConnectionError, HTTPClientError) as error:
             raise Interrupted(str(error)) from error
         except (*NO_KEYS, *NOT_SIGNED_IN) as error:
             raise no_credentials(error) from error

@@ -1,7 +1,8 @@
-"""What owners may do: set, show, list, try and remove owner policies (ADR 0107)."""
+"""Owner policies say what owners may do: set, show, list, try and remove them (ADR 0107)."""
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from delayer_client.operator.bulk import Ask
@@ -22,8 +23,13 @@ class OwnerPolicies:
         return self.ask({"command": "show", "owner": owner})
 
     def list(self) -> Iterator[dict[str, Any]]:
-        """The owners that have one, page by page; the first answer's `default` is not among them."""
+        """The owners that have one, page by page, each with its `policy` and `revision`; the default is not there."""
+        return islice(self.all(), 1, None)
+
+    def all(self) -> Iterator[dict[str, Any]]:
+        """The default, whose `owner` is empty, also if it has no policy; and then as `list`."""
         answer = self.ask({"command": "list"})
+        yield {"owner": "", **answer["default"]}
         yield from answer["owners"]
         while after := answer.get("next"):
             answer = self.ask({"command": "list", "after": after})

@@ -107,17 +107,19 @@ class OperatorStack:
 
     @cached_property
     def dead_letters(self) -> DeadLetters:
-        """What was given up, or has failed. Needs lambda:InvokeFunction on operator-dead-letters."""
+        """Commands for schedules that were given up, or have failed. Needs lambda:InvokeFunction on
+        operator-dead-letters.
+        """
         return DeadLetters(self.function("operator-dead-letters"))
 
     @cached_property
     def owner_policies(self) -> OwnerPolicies:
-        """What owners may do. Needs lambda:InvokeFunction on operator-owner-policy."""
+        """Commands for what owners may do. Needs lambda:InvokeFunction on operator-owner-policy."""
         return OwnerPolicies(self.function("operator-owner-policy"))
 
     @cached_property
     def flow(self) -> Flow:
-        """What waits although it is due. Needs lambda:InvokeFunction on operator-flow."""
+        """Commands for schedules that wait although they are due. Needs lambda:InvokeFunction on operator-flow."""
         return Flow(self.function("operator-flow"))
 
     @cached_property
@@ -170,7 +172,7 @@ class OperatorStack:
             )
 
     def resources_of(self, kind: str) -> list[Resource]:
-        """Those of one type, such as AWS::SQS::Queue."""
+        """Returns the resources of one type, such as AWS::SQS::Queue."""
         return [one for one in self.resources if one.type == kind]
 
 

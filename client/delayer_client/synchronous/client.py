@@ -126,7 +126,7 @@ class Delayer:
         return self._sender.send(schedules.batch(new))
 
     def get(self, schedule_id: str) -> Schedule:
-        """What is known of a schedule. Raises NotFound, Expired."""
+        """Looks up a schedule. Raises NotFound, Expired."""
         return self._sender.send(schedules.get(schedule_id))
 
     def get_named(self, name: str) -> Schedule:
@@ -251,7 +251,7 @@ class Delayer:
             self._sender.sleep(pause)
 
     def actions(self) -> Sequence[ActionType]:
-        """What this stack accepts as an action, each type with its JSON Schema."""
+        """Lists the actions that this stack accepts, each type with its JSON Schema."""
         return self._sender.send(owned.actions())
 
     def signing_secret(self) -> SigningSecret:

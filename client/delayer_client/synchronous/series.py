@@ -101,7 +101,7 @@ class SeriesCalls:
         return self._sender.send(series.put(name, new, only_new=only_new))
 
     def get(self, series_id: str) -> Series:
-        """What is known of a series. Raises NotFound."""
+        """Looks up a series. Raises NotFound."""
         return self._sender.send(series.get(series_id))
 
     def get_named(self, name: str) -> Series:

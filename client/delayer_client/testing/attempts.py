@@ -1,4 +1,4 @@
-"""What is handed over, and what targets answer."""
+"""Attempts are handed over, and targets answer them."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from attrs import field, frozen
 
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.actions.rules.model import Done, Refused, Result, Retry
 
 
 @frozen(kw_only=True)
@@ -37,7 +37,7 @@ class Attempt:
 
 @frozen(kw_only=True)
 class Answer:
-    """What a target answers to one attempt."""
+    """The answer of a target to one attempt."""
 
     result: Result | None = None
     status: int = 0  # of HTTP, if `result` follows from it as it does for an http-request
@@ -46,7 +46,7 @@ class Answer:
 
     @classmethod
     def succeed(cls, detail: str = "ok") -> Self:
-        """It is done."""
+        """The answer of a target that has done what was asked."""
         return cls(result=Done(detail))
 
     @classmethod

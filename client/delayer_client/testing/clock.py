@@ -1,11 +1,11 @@
 """The clock of a fake: nobody sleeps, and it is moved by hand. And what else interrupts a function."""
 
-from delayer.core.schedule.instants import Millis
-from delayer.fakes import ManualClock
+from delayer.engines.memory.runtime import ManualClock
+from delayer.schedule.instants import Millis
 
 
 class NotYet(BaseException):
-    """Whoever would sleep is called again when it is time. Not an Exception: no code of Delayer's may catch it."""
+    """A call that would sleep is made again when it is time. Not an Exception: no code of Delayer's may catch it."""
 
     def __init__(self, until: Millis) -> None:
         super().__init__(until)
@@ -13,7 +13,9 @@ class NotYet(BaseException):
 
 
 class TargetRaised(BaseException):
-    """What a test answers for its targets has raised: it is the test's, and no failed attempt."""
+    """The function by which a test answers for its targets has raised: the error is the test's, and no
+    failed attempt.
+    """
 
     def __init__(self, error: Exception) -> None:
         super().__init__(repr(error))
@@ -29,5 +31,5 @@ class HandClock(ManualClock):
             raise NotYet(instant)
 
     def jump(self, instant: Millis) -> None:
-        """It is never set back."""
+        """Moves the clock forward to an instant; an earlier one changes nothing."""
         self.at = max(self.at, instant)

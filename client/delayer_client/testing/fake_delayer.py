@@ -9,16 +9,15 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Final, Self
 
-from delayer.aws.http import problems
-from delayer.aws.http.requests import ANONYMOUS
-from delayer.core.schedule.instants import SECOND, Millis
+from delayer.http.answers import Response, unavailable
+from delayer.http.requests import ANONYMOUS, ApiRequest
+from delayer.schedule.instants import SECOND, Millis
 from delayer_client import AsyncDelayer, Delayer, Nothing
 from delayer_client.testing.attempts import Answer, Answers, Attempt
 from delayer_client.testing.clock import TargetRaised
-from delayer_client.testing.routes import Found
 from delayer_client.testing.stack import FakeStack
 from delayer_client.testing.targets import datetime_of
-from delayer_client.testing.transport import Answered, FakeTransport
+from delayer_client.testing.transport import FakeTransport
 
 URL: Final = "http://delayer.fake"
 START: Final = datetime(2027, 1, 4, 9, 0, tzinfo=UTC)  # a Monday
@@ -109,7 +108,7 @@ class FakeDelayer:
 
     @property
     def now(self) -> datetime:
-        """What its clock says, in UTC."""
+        """The time of its clock, in UTC."""
         return datetime_of(self._stack.clock.now())
 
     def advance(self, by: timedelta) -> None:
@@ -130,7 +129,7 @@ class FakeDelayer:
 
     def advance_to_next(self) -> datetime | None:
         """Moves the clock to the next moment at which something happens; None if nothing will."""
-        following = self._stack.agenda.next()
+        following = self._stack.pump.next_at()
         if following is not None:
             self.advance_to(datetime_of(following))
         return None if following is None else self.now
@@ -181,12 +180,12 @@ class FakeDelayer:
 
     # ------------------------------------------------------------ behind the gateway
 
-    def _call(self, found: Found, event: dict[str, Any]) -> Answered:
+    def _call(self, function: str, request: ApiRequest) -> Response:
         with self._lock:
             if self._is_unavailable():
-                return problems.unavailable()
-            made: Answered = self._stack.function(found.function).handler(event, None)
-            if "/series" in found.route:
+                return unavailable()
+            made: Response = self._stack.function(function).handler.answer(request)
+            if "/series" in request.route:
                 self._stack.look_for_waiting()
             with self._settling() as is_first:
                 if is_first:  # who calls from within an attempt finds that the rest happens after it

@@ -14,13 +14,13 @@ from threading import Lock
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Final
 
-from delayer.fakes import MemoryObserver
+from delayer.engines.memory.runtime import MemoryObserver
 from delayer.wiring.in_memory import StackInMemory
 
 BUNDLED: Final = Path(__file__).parent / "bundled"  # in the wheel
 CHECKED_OUT: Final = Path(__file__).parents[3] / "functions"  # beside client/ in the repository
 ENVIRONMENT: Final = "delayer.wiring.environment"
-TELEMETRY: Final = "delayer.aws.runtime.telemetry"
+TELEMETRY: Final = "delayer.engines.aws.telemetry"
 
 _reading_settings: Final = Lock()
 

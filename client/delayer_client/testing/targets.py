@@ -7,16 +7,14 @@ from typing import Any, Final
 
 from attrs import define, evolve, field
 
-from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Refused, Result
-from delayer.core.masking.answers import MOST_BODY, kept
-from delayer.core.masking.secrets import header_without_secrets, without_secrets
-from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.messages import ExecutorMessage
-from delayer.ports.clock import Clock
-from delayer.targets.http_answer import Answer as HttpAnswer
-from delayer.targets.http_answer import seconds_of
-from delayer.targets.http_request import Forbidden, Request, headers_of, result_of, target_of
+from delayer.actions.rules.model import Message, Refused, Result
+from delayer.engines.ports import Clock
+from delayer.masking.anyhow import MOST_BODY, kept
+from delayer.masking.secrets import header_without_secrets, without_secrets
+from delayer.schedule.instants import SECOND, Millis
+from delayer.schedule.messages import ExecutorMessage
+from delayer.targets.http_answer import HttpAnswer, seconds_of
+from delayer.targets.http_request import Request, TargetForbidden, headers_of, result_of, target_of
 from delayer_client.calls.decoding import decoded
 from delayer_client.testing.attempts import Answer, Answers, Attempt
 
@@ -61,7 +59,7 @@ class Targets:
         """As HttpTarget does: the request that would be sent, and what follows from the answer."""
         try:
             headers = headers_of(target_of(request), request, message)
-        except Forbidden as error:
+        except TargetForbidden as error:
             return Refused(str(error), reached=False)
         action = self._action if message.action else {"type": HTTP, "url": request.url}  # none: a connection is tried
         attempt = evolve(

@@ -1,4 +1,4 @@
-"""Who calls: by AWS's credentials, by a token, or without either."""
+"""Says who calls: by AWS's credentials, by a token, or without either."""
 
 import os
 import re
@@ -61,7 +61,7 @@ def address(url: str) -> str:
 
 
 def owner_header(owner: str | None) -> dict[str, str]:
-    """Who calls, on one machine. Raises WrongArgument for what is no header."""
+    """Names the caller, on one machine. Raises WrongArgument if that is no header."""
     if not owner:
         return {}
     if not owner.isascii() or not owner.isprintable():
@@ -76,7 +76,7 @@ def region_of(url: str) -> str | None:
 
 
 def auth_of(credentials: Credentials, url: str) -> httpx.Auth | None:
-    """What httpx takes. Raises NoCredentials if there are none to sign with."""
+    """Makes the object that httpx takes. Raises NoCredentials if there are none to sign with."""
     match credentials:
         case Token(value):
             if urlsplit(url).scheme == "http" and not is_here(url):
@@ -105,7 +105,7 @@ class Bearer(httpx.Auth):
 
 
 class Signs(Protocol):
-    """What SigV4 needs."""
+    """SigV4 needs these."""
 
     def __call__(self, method: str, url: str, body: bytes, headers: dict[str, str]) -> Mapping[str, str]:
         """The headers that a signed request has."""

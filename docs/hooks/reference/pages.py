@@ -5,14 +5,17 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from docs.hooks.reference.core import policies, states
-from docs.hooks.reference.functions import index
+from docs.hooks.reference.functions import index, routes
+from docs.hooks.reference.functions import policies as rights
 from docs.hooks.reference.stack import alarms, metrics, parameters
-from docs.hooks.reference.surfaces import commands, console, makefile
+from docs.hooks.reference.surfaces import commands, console, findings, makefile
 from docs.hooks.reference.text import placed
 
 MARKER = re.compile(r"^<!-- generated: (\S+)(?: (.+?))? -->$", re.MULTILINE)
 MAKERS: dict[str, Callable[..., str]] = {
     "functions": index.functions,
+    "routes": routes.routes,
+    "rights": rights.policies,
     "shared-settings": index.shared_settings,
     "policies": policies.policies,
     "parameters": parameters.group,
@@ -28,6 +31,7 @@ MAKERS: dict[str, Callable[..., str]] = {
     "commands": commands.commands,
     "make": makefile.targets,
     "console": console.pages,
+    "findings": findings.findings,
 }
 
 

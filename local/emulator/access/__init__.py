@@ -1,1 +1,1 @@
-"""Who may use the AWS port: programs that sign with a key that this run has issued."""
+"""Lets only those use the AWS port that sign with a key that this run has issued."""

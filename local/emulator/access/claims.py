@@ -1,4 +1,4 @@
-"""What a request says about its signature, in its header Authorization or in its query."""
+"""Reads the claims of a request about its signature, in its header Authorization or in its query."""
 
 import re
 from collections.abc import Mapping

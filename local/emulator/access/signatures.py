@@ -76,7 +76,7 @@ def signer_of(claim: Claim, secret: str) -> SigV4Auth:
 
 
 def body_hash(received: Received, claim: Claim) -> str:
-    """What the client has signed for the body. Raises Refused if that is the hash of another body."""
+    """The hash that the client has signed for the body. Raises Refused if it is that of another body."""
     stated = received.headers.get("x-amz-content-sha256", "")
     real = hashlib.sha256(received.body).hexdigest()
     if claim.service == "s3" and not stated and claim.valid_for is not None:

@@ -13,7 +13,9 @@ ON_THE_WAY: Final = re.compile(r"DelayerQueue|SuspectsQueue|Executor[a-z]+Queue"
 
 
 def collected(streams: StreamPoller) -> Contents:
-    """What has to come back: names by logical id, records by kind, versions of objects, and records of streams."""
+    """Collects what has to come back: names by logical id, records by kind, versions of objects, and records of
+    streams.
+    """
     with service("sqs")._queues_lock:
         queues = dict(kept(QUEUES))
         for queue in queues.values():

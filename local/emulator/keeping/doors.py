@@ -14,7 +14,7 @@ OF_A_FUNCTION: Final = re.compile(r"Credential=ASIA")  # temporary credentials, 
 
 
 class Opening(Enum):
-    """Who is let in."""
+    """Says who is let in."""
 
     ALL = "all"
     FUNCTIONS = "functions"

@@ -95,7 +95,7 @@ def keep_deployed(saved: dict[str, Any], deployed: dict[str, Any]) -> None:
 
 
 def put_objects(contents: Contents, places: dict[str, str | None]) -> None:
-    """What S3 knows beside the objects."""
+    """Puts the facts that S3 knows beside the objects."""
     s3 = service("s3")
     for name, versioning in contents["versioning"].items():
         if name not in places:
@@ -118,7 +118,8 @@ def stand_still(queue: Record, pause: float) -> None:
 
 
 def give_back(queue: Record, now: float) -> None:
-    """What a function had received is visible at once: no function survives a stop, so none of them ends with it.
+    """A message that a function had received is visible at once: no function survives a stop, so none of them ends with
+    it.
 
     What is delayed was never received, and stays so. In a queue that somebody has made, a program of their own may
     still work on what it has received.

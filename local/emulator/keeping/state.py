@@ -26,7 +26,7 @@ LAST_REQUESTS_SECONDS = 2.0
 
 
 class State:
-    """What a stack keeps, in this folder. It begins nothing before it is released."""
+    """The state that a stack keeps, in this folder. It begins nothing before it is released."""
 
     def __init__(self, folder: Path, corrections: Corrections) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class State:
         self.under_way = UnderWay(self.lambda_service, self.doors, self.work, corrections.streams)
 
     def paths(self) -> Mapping[str, Serve]:
-        """What is served, each by a PUT."""
+        """The paths that are served, each by a PUT."""
         return {
             "/_local/state/fill": self.fill,
             "/_local/state/release": self.release,
@@ -80,7 +80,7 @@ class State:
         await self.answer_left(send)
 
     async def left(self, receive: Receive, send: Send) -> None:
-        """What is under way."""
+        """Says what is under way."""
         await body_of(receive)
         await self.answer_left(send)
 

@@ -60,7 +60,9 @@ def is_full(kind: Kind, record: Record) -> bool:
 
 
 def to_json(kind: Kind, record: Record) -> Record:
-    """What JSON can hold of a record: ministack lets go of no partition, and a FIFO queue remembers tuples."""
+    """Makes JSON of a record, as far as JSON can hold it: ministack lets go of no partition, and a FIFO queue remembers
+    tuples.
+    """
     kept = {name: value for name, value in record.items() if name not in kind.left_out}
     if kind is TABLES:
         kept["items"] = {partition: dict(rows) for partition, rows in list(kept["items"].items()) if rows}

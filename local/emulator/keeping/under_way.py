@@ -1,4 +1,4 @@
-"""What is under way: a stack is at rest when there is nothing of it left."""
+"""Knows what is under way: a stack is at rest when there is nothing of it left."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class UnderWay:
         self.asynchronous = Asynchronous(lambda_service)
 
     def left(self) -> Left:
-        """What is not done yet, by what it is; empty at rest.
+        """Counts the work that is not done yet, by what it is; empty at rest.
 
         In the order in which one thing makes another: what has moved on meanwhile is seen where it has come to.
         """

@@ -1,4 +1,5 @@
-"""What the emulator begins by itself: ticks, rules, batches of queues and of streams. It can be held back.
+"""The emulator begins this work by itself: ticks, rules, batches of queues and of streams. It can be told to
+wait.
 
 A stack that gets back its state begins nothing before all of it is there, or a tick would judge by half of it. One that
 comes to rest begins nothing new, but its streams go on: their records are not saved, if there is another way.

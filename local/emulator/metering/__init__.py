@@ -1,1 +1,1 @@
-"""What AWS would bill, counted in the emulator."""
+"""Counts in the emulator what AWS would bill."""

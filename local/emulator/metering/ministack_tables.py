@@ -1,4 +1,4 @@
-"""What the meter needs of ministack's DynamoDB: the consumed capacity in its responses, and whole items."""
+"""The meter needs this of ministack's DynamoDB: the consumed capacity in its responses, and whole items."""
 
 import importlib
 import json

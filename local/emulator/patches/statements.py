@@ -78,7 +78,7 @@ def note_changes(dynamodb: Any) -> None:
 
 
 def verb_and_table(statement: str) -> tuple[str, str] | None:
-    """What a statement does, and to which table; None if it is not plain."""
+    """Says what a statement does, and to which table; None if it is not plain."""
     if not (found := STATEMENT.match(statement)):
         return None
     *verbs, table = found.groups()

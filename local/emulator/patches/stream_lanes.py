@@ -26,7 +26,7 @@ def lane_of(record: Record, lanes: int) -> int:
 
 @define(kw_only=True, eq=False)
 class Lane:
-    """What one lane has to do. Its thread takes batches, another one adds records."""
+    """The work of one lane. Its thread takes batches, another one adds records."""
 
     size: int  # of a batch
     window: float  # seconds

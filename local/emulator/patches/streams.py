@@ -209,7 +209,9 @@ class StreamMapping:
         return bool(records)
 
     def left(self) -> list[Record]:
-        """What is not done, in the order of the stream: what waits in the lanes, and what was not read yet."""
+        """Returns the records that are not done, in the order of the stream: those that wait in the lanes, and those
+        that were not read yet.
+        """
         with HISTORY:
             waiting = [entry for lane in self.lanes for entry in list(lane.waiting)]
             unread = self.dynamodb.stream_records_since(self.table, self.read_until, MOST)

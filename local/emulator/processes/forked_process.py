@@ -50,7 +50,9 @@ class ForkedProcess:
 
 
 class Log:
-    """What the code of one environment writes. It goes into a file, so that all of it is there when it answers."""
+    """The log that the code of one environment writes. It goes into a file, so that all of it is there when
+    it answers.
+    """
 
     def __init__(self) -> None:
         self.file = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the environment lives
@@ -59,7 +61,7 @@ class Log:
         self.read_until = 0
 
     def new(self) -> str:
-        """What was written since the last time."""
+        """Returns the text that was written since the last time."""
         number = self.file.fileno()
         end = os.fstat(number).st_size
         text = os.pread(number, end - self.read_until, self.read_until).decode(errors="replace")

@@ -1,1 +1,1 @@
-"""What an author of an executor or of a subscriber imports."""
+"""The author of an executor or of a subscriber imports from here."""

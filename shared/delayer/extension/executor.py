@@ -20,21 +20,30 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args, get_ty
 import msgspec
 from attrs import field, frozen
 
-from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType, problem_in
-from delayer.core.actions.message import LONGEST_ATTEMPT, Message
-from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.flow.party import HOST
-from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.messages import ExecutorMessage
+from delayer.actions.rules.addresses import HOST
+from delayer.actions.rules.model import (
+    LARGEST_PAYLOAD,
+    LONGEST_ATTEMPT,
+    ActionType,
+    Done,
+    Message,
+    Refused,
+    Result,
+    Retry,
+    problem_in,
+)
+from delayer.engines.process import setting
 from delayer.extension.action import Action, Meta, as_text, schema_of
+from delayer.schedule.instants import Malformed
+from delayer.schedule.messages import ExecutorMessage
 
 if TYPE_CHECKING:
-    from delayer.aws.runtime.telemetry import Handler
-    from delayer.ports.observer import Metric
-    from delayer.ports.signing import Signs
+    from delayer.engines.aws.telemetry import Handler
+    from delayer.engines.ports import Metric
+    from delayer.signing.ports import Signs
     from delayer.wiring.environment import Environment
 
-__all__ = ["Action", "Done", "Message", "Meta", "Refused", "Result", "Retry", "executor"]
+__all__ = ["Action", "Done", "Message", "Meta", "Refused", "Result", "Retry", "executor", "setting"]
 
 Fields = TypeVar("Fields", bound=Action)
 OWN_QUEUE: Final = "OWN_QUEUE"  # the template sets it for an executor of Delayer's own stack
@@ -97,10 +106,10 @@ def executor(
 ) -> Callable[[Callable[[Message[Fields]], Result]], "LambdaExecutor[Fields]"]:
     """Makes a function the executor of this type of action. Its folder is `functions/executor-<kind>`.
 
-    `fair_by` is the field (as the API spells it) that names the target: what waits for one target does not hold up
-    what goes to the others. With `host:` before it, only the host of a URL counts. `reaches` is the field that an owner
+    `fair_by` is the field (as the API spells it) that names the target: messages for one target do not make
+    those for others wait. With `host:` before it, only the host of a URL counts. `reaches` is the field that an owner
     policy looks at, behind its sort: `host:url`, `queue:queueUrl`, `topic:…`, `function:…`, `stateMachine:…`,
-    `eventBus:…`. What is fair by a host reaches that host, if nothing else is said. `payload` is the JSON Schema of
+    `eventBus:…`. If it is not given, and `fair_by` has `host:`, it is that host. `payload` is the JSON Schema of
     the payload, if not any will do, and `largest_payload` its limit in bytes: the API refuses what is beyond.
 
     An attempt that takes longer than `seconds`, 30 at most, is a failed one, even if the function goes on. With
@@ -156,7 +165,7 @@ def _class_of(attempt: Callable[[Message[Fields]], Result]) -> type[Fields]:
 
 
 class LambdaExecutor(Generic[Fields]):
-    """What Lambda calls. In Delayer's own stack it consumes a queue; in another, executor-remote invokes it."""
+    """Lambda calls this. In Delayer's own stack it consumes a queue; in another, executor-remote invokes it."""
 
     def __init__(
         self, target: Executor[Fields], metrics: "Collection[Metric] | None" = None, *, signs: bool = False
@@ -169,7 +178,7 @@ class LambdaExecutor(Generic[Fields]):
 
     @cached_property
     def ports(self) -> "Environment":
-        """What the function of one of Delayer's own executors has at hand: logs, metrics, the clock."""
+        """The function of one of Delayer's own executors has these at hand: logs, metrics, the clock."""
         from delayer.wiring.environment import Environment
 
         return Environment(f"executor-{self.target.kind}", self._metrics)

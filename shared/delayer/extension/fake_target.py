@@ -15,7 +15,7 @@ OK: Final = 200
 
 @frozen(kw_only=True)
 class Answer:
-    """What the target answers once."""
+    """One answer of the target."""
 
     status: int = OK
     headers: Mapping[str, str] = field(factory=dict)

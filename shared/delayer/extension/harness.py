@@ -19,26 +19,22 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.core.api.admission import admit
-from delayer.core.api.request import Invalid
-from delayer.core.firing.executing import Result
-from delayer.core.history import cloud_events, received
-from delayer.core.history.events import Event as Published
-from delayer.core.history.events import Original
-from delayer.core.history.received import Event
-from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.schedule.bucket import Address
-from delayer.core.schedule.definition import Definition
-from delayer.core.schedule.instants import MINUTE, format_instant, parse_instant
-from delayer.core.schedule.messages import ExecutorMessage
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import KEY_BYTES, RANDOM_BYTES, mint
+from delayer.accept.rules.admission import admit
+from delayer.actions.rules.model import Result
+from delayer.engines.memory.runtime import ManualClock, MemoryObserver
+from delayer.engines.ports import ReceivedMessage
 from delayer.extension.executor import LambdaExecutor
 from delayer.extension.fake_target import Answer, FakeTarget, Received
 from delayer.extension.subscriber import Subscriber
-from delayer.fakes.runtime.clock import ManualClock
-from delayer.fakes.runtime.observer import MemoryObserver
-from delayer.ports.queue import ReceivedMessage
+from delayer.history import cloud_events, received
+from delayer.history.model import LifecycleEvent, Original
+from delayer.history.received import Event
+from delayer.http.problem import Invalid
+from delayer.ledger.model import EventType, State
+from delayer.schedule.instants import MINUTE, format_instant, parse_instant
+from delayer.schedule.messages import ExecutorMessage
+from delayer.schedule.schedule import Definition, Schedule
+from delayer.schedule.schedule_id import KEY_BYTES, RANDOM_BYTES, Address, mint
 from delayer.wiring.use_cases import deliver as deliver_events
 
 __all__ = [
@@ -66,7 +62,7 @@ class NotAccepted(AssertionError):
 
 @frozen(kw_only=True)
 class HarnessPorts:
-    """What a function finds as `handler.ports`: a clock that stands still, and logs and metrics in memory."""
+    """A function finds these as `handler.ports`: a clock that stands still, and logs and metrics in memory."""
 
     clock: ManualClock
     observer: MemoryObserver
@@ -178,7 +174,7 @@ def event(
     schedule = _schedule(clock or clock_at(), owner, definition)
     type_ = EventType(kind)
     is_first = type_ is EventType.SCHEDULED
-    published = Published(
+    published = LifecycleEvent(
         id=f"event-{next(_numbers)}",
         type=type_,
         schedule_id=schedule.id,

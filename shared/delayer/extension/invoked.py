@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import evolve
 
-from delayer.core.actions.invocation import ATTEMPT, DESCRIBE, QUESTION, answered, described
-from delayer.core.firing.executing import Refused, Retry
-from delayer.core.schedule.malformed import Malformed, UnknownVersion
-from delayer.core.schedule.messages import ExecutorMessage, decode
+from delayer.actions.rules.invocation import ATTEMPT, DESCRIBE, QUESTION, answered, described
+from delayer.actions.rules.model import Refused, Retry
+from delayer.schedule.instants import Malformed, UnknownVersion
+from delayer.schedule.messages import ExecutorMessage, decode
 
 if TYPE_CHECKING:
     from delayer.extension.executor import Executor

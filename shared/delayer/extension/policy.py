@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args, get_ty
 import msgspec
 from attrs import field, frozen
 
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
-from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import random_part_of
-from delayer.core.timing.asked import Asked
-from delayer.core.timing.deciding import At, Chosen, Refused
+from delayer.engines.ports import Clock
+from delayer.engines.process import setting
 from delayer.extension.action import Action, Meta, as_text, schema_of
-from delayer.ports.clock import Clock
+from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Malformed
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import random_part_of
+from delayer.timing.rules import Asked, At, Chosen
+from delayer.timing.rules import TimeRefused as Refused
 
 if TYPE_CHECKING:
-    from delayer.aws.runtime.telemetry import Handler
+    from delayer.engines.aws.telemetry import Handler
     from delayer.wiring.environment import Environment
 
-__all__ = ["DAY", "HOUR", "MINUTE", "SECOND", "Asked", "At", "Chosen", "Meta", "Policy", "Refused", "policy"]
+__all__ = ["DAY", "HOUR", "MINUTE", "SECOND", "Asked", "At", "Chosen", "Meta", "Policy", "Refused", "policy", "setting"]
 
 IN_LAMBDA: Final = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda's own
 WRITE_ONLY: Final = '"writeOnly":true'  # how a field of a schema says that it is one
@@ -114,7 +114,7 @@ def _class_of(choose: Callable[[Asked[Fields]], Chosen]) -> type[Fields]:
 
 
 class LambdaPolicy(Generic[Fields]):
-    """What Lambda calls, with a message of the policy's queue."""
+    """Lambda calls this, with a message of the policy's queue."""
 
     def __init__(self, name: str, choose: Callable[[Asked[Fields]], Chosen]) -> None:
         self.target = Decider(name=name, choose=choose, fields=_class_of(choose), clock=lambda: self.ports.clock)
@@ -123,16 +123,16 @@ class LambdaPolicy(Generic[Fields]):
 
     @cached_property
     def ports(self) -> "Environment":
-        """What the function has at hand: logs, metrics, the clock."""
+        """The function has these at hand: logs, metrics, the clock."""
         from delayer.wiring.environment import Environment
 
         return Environment(f"policy-{self.target.name}")
 
     @cached_property
     def _of_queue(self) -> "Handler":
-        from delayer.wiring.policy import handler_of
+        from delayer.wiring.consumers import policy_handler
 
-        return handler_of(self.ports, self.target)
+        return policy_handler(self.ports, self.target)
 
     def __call__(self, event: Any, context: object) -> Any:
         """One invocation."""

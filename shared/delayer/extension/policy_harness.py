@@ -12,16 +12,14 @@ from typing import Any, Final
 import msgspec
 from attrs import evolve
 
-from delayer.core.api.field_errors import errors_of, policy_validator_of
-from delayer.core.schedule.bucket import Address
-from delayer.core.schedule.definition import Definition
-from delayer.core.schedule.instants import Millis, parse_instant
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind, mint
-from delayer.core.timing.deciding import Chosen, within_reach
+from delayer.engines.memory.runtime import ManualClock
 from delayer.extension.harness import NotAccepted
 from delayer.extension.policy import LambdaPolicy
-from delayer.fakes.runtime.clock import ManualClock
+from delayer.http.field_errors import errors_of, policy_validator_of
+from delayer.schedule.instants import Millis, parse_instant
+from delayer.schedule.schedule import Definition, Schedule
+from delayer.schedule.schedule_id import RANDOM_BYTES, Address, IdKind, mint
+from delayer.timing.rules import Chosen, within_reach
 
 OWNER: Final = "owner"
 NOW: Final[Millis] = 1_795_251_600_000  # 2026-11-21T09:00:00Z
@@ -41,7 +39,8 @@ def ask(
     payload: Any = None,
     number: int = 1,
 ) -> Chosen:
-    """What becomes of the schedule. Raises NotAccepted for what the API would refuse, and what the function raises.
+    """Says what becomes of the schedule. Raises NotAccepted if the API would refuse it, and the errors of the
+    function.
 
     `number` tells schedules apart: another one has another random part in its id.
     """
@@ -56,7 +55,7 @@ def ask(
         point_in_time=accepted,
         key=bytes(32),
         randomness=number.to_bytes(RANDOM_BYTES, "big"),
-        kind=Kind.UNDECIDED,
+        kind=IdKind.UNDECIDED,
     )
     body = "" if payload is None else msgspec.json.encode(payload).decode()
     definition = Definition(action='{"type":"http-request"}', payload=body, when=msgspec.json.encode(when).decode())

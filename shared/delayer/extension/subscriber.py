@@ -15,14 +15,15 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from delayer.core.history.received import Event, NotDone
-from delayer.core.ledger.lifecycle import EventType, State
+from delayer.engines.process import setting
+from delayer.history.received import Event, NotDone
+from delayer.ledger.model import EventType, State
 
 if TYPE_CHECKING:
-    from delayer.aws.runtime.telemetry import Handler
+    from delayer.engines.aws.telemetry import Handler
     from delayer.wiring.environment import Environment
 
-__all__ = ["Event", "EventType", "NotDone", "State", "Subscriber", "subscriber"]
+__all__ = ["Event", "EventType", "NotDone", "State", "Subscriber", "setting", "subscriber"]
 
 IN_LAMBDA: Final = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda's own
 
@@ -33,7 +34,7 @@ def subscriber(name: str) -> "Callable[[Callable[[Event], object]], Subscriber]"
 
 
 class Subscriber:
-    """What Lambda calls, with a batch of the subscriber's queue."""
+    """Lambda calls this, with a batch of the subscriber's queue."""
 
     def __init__(self, name: str, read: Callable[[Event], object]) -> None:
         self.name = name
@@ -43,16 +44,16 @@ class Subscriber:
 
     @cached_property
     def ports(self) -> "Environment":
-        """What the function has at hand: logs, metrics, the clock."""
+        """The function has these at hand: logs, metrics, the clock."""
         from delayer.wiring.environment import Environment
 
         return Environment(f"subscriber-{self.name}")
 
     @cached_property
     def _of_queue(self) -> "Handler":
-        from delayer.wiring.subscriber import handler_of
+        from delayer.wiring.consumers import subscriber_handler
 
-        return handler_of(self.ports, self.read)
+        return subscriber_handler(self.ports, self.read)
 
     def __call__(self, event: Any, context: object) -> Any:
         """One invocation."""

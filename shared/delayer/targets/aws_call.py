@@ -1,4 +1,4 @@
-"""What all actions share that call AWS for an owner: what they may reach, and what AWS's errors mean (ADR 0089)."""
+"""All actions that call AWS for an owner share this: what they may reach, and what AWS's errors mean (ADR 0089)."""
 
 import json
 import re
@@ -7,11 +7,10 @@ from typing import Annotated, Any, Final
 
 from attrs import frozen
 
-from delayer.aws.runtime.clients import AWS_ERRORS, error_code
-from delayer.aws.runtime.environment import setting
-from delayer.aws.runtime.target_clients import ROLES, NoExternalId, target_client
-from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Refused, Result, Retry
+from delayer.actions.rules.model import Message, Refused, Result, Retry
+from delayer.engines.aws.clients import AWS_ERRORS, error_code
+from delayer.engines.aws.target_clients import ROLES, NoExternalId, target_client
+from delayer.engines.process import setting
 from delayer.extension.action import Meta
 
 CODE: Final = re.compile(r"[A-Za-z][A-Za-z0-9.]{0,79}")
@@ -32,6 +31,21 @@ RoleArn = Annotated[
         extra_json_schema={"x-allowed": "the ARN of a role that the stack allows"},
     ),
 ]
+# As the API accepts it. Without a region it is a queue of the emulator, which is in the stack's own.
+QUEUE_URL: Final = (
+    r"^(https://sqs(-fips)?\.[a-z]{2}(-[a-z0-9]+)+\.(amazonaws\.com(\.cn)?|api\.aws)"
+    r"|http://(localhost|127\.0\.0\.1)(:[0-9]{1,5})?)/[0-9]{12}/[A-Za-z0-9_-]{1,80}(\.fifo)?$"
+)
+QUEUE: Final = re.compile(
+    r"(?:https://sqs(?:-fips)?\.(?P<region>[a-z0-9-]+)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)"
+    r"|http://(?:localhost|127\.0\.0\.1)(?::[0-9]+)?)"
+    r"/(?P<account>[0-9]{12})/(?P<name>[A-Za-z0-9_-]{1,80}(?:\.fifo)?)"
+)
+OWN_QUEUE: Final = re.compile(  # how a name goes on, behind the stack's
+    r"-[A-Za-z0-9]+Queue-[A-Za-z0-9]+(\.fifo)?|-(executor|subscriber|policy)-[a-z0-9-]+-[a-z0-9]+"
+)
+GROUP: Final = r"^[!-~]{1,128}$"
+GROUPS: Final = {"x-allowed": "1 to 128 printable ASCII characters, without spaces"}
 
 
 @frozen(kw_only=True)
@@ -74,7 +88,7 @@ class Service:
         is_own: bool = False,
         seconds: float = 0,
     ) -> Result:
-        """What the call returns, to which a client is given; or why it was not made, or not taken."""
+        """Makes the call with a client and returns its result; or says why it was not made, or not taken."""
         if reason := self._forbidden(place, role_arn, is_own):
             return Refused(reason, reached=False)
         try:
@@ -122,7 +136,7 @@ def id_of(kind: str, answer: Mapping[str, Any], name: str) -> str:
 
 
 def facts_of(message: Message[Any]) -> dict[str, str]:
-    """What a target is told of the schedule. A client can set none of it."""
+    """The facts that a target is told of the schedule. A client can set none of them."""
     return {
         "Idempotency-Key": message.schedule_id,
         "Delayer-Schedule-Id": message.schedule_id,
@@ -136,3 +150,30 @@ def enveloped(message: Message[Any]) -> str:
     """The payload, byte for byte, in an object that says whose it is. It is the same at each attempt."""
     about = {"scheduleId": message.schedule_id, "owner": message.owner, "pointInTime": message.due}
     return f'{{"delayer":{json.dumps(about, ensure_ascii=False)},"payload":{message.payload or "null"}}}'
+
+
+def queue_of(url: str) -> Place | None:
+    """The queue of a URL, None if it is none."""
+    found = QUEUE.fullmatch(url)
+    if not found:
+        return None
+    return Place(region=found["region"] or setting("AWS_REGION"), account=found["account"], name=found["name"])
+
+
+def is_own_queue(name: str) -> bool:
+    """The stack's queues are named by it; the executor's own, which takes its retries, is known by its URL."""
+    stack = setting("STACK")
+    of_stack = name.startswith(stack) and OWN_QUEUE.fullmatch(name, len(stack))
+    return bool(of_stack) or name == setting("OWN_QUEUE").rpartition("/")[2]
+
+
+def attributes_of(message: Message[Any], more: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Attributes of a message, those of the client among them."""
+    values = {**(more or {}), **facts_of(message)}
+    return {name: {"DataType": "String", "StringValue": value} for name, value in values.items()}
+
+
+def ordering(message: Message[Any], group: str, *, is_fifo: bool) -> dict[str, Any]:
+    """A standard queue or topic takes a group for fairness, but refuses a deduplication id."""
+    named = {"MessageGroupId": group} if group else {}
+    return {**named, "MessageDeduplicationId": message.schedule_id} if is_fifo else named

@@ -24,19 +24,19 @@ SWITCHING: Final = 101  # the only interim status that nothing follows
 
 
 class NotHttp(ValueError):
-    """What came is not an answer."""
+    """The bytes that came are not an answer."""
 
 
 @frozen(kw_only=True)
-class Answer:
-    """What counts of an answer."""
+class HttpAnswer:
+    """The parts of an answer that count."""
 
     status: int
     retry_after: int | None = None  # seconds, if the target asked for a delay
     headers: tuple[tuple[str, str], ...] = ()  # those that were asked for, with the framing of the body
 
 
-def read_answer(stream: BinaryIO, wanted: Collection[str] = ()) -> Answer:
+def read_answer(stream: BinaryIO, wanted: Collection[str] = ()) -> HttpAnswer:
     """The final status, behind any number of interim ones such as `103 Early Hints`. Raises NotHttp or OSError.
 
     A status that came whole counts, whatever becomes of the headers behind it. `wanted` are the names of headers, in
@@ -54,7 +54,7 @@ def read_answer(stream: BinaryIO, wanted: Collection[str] = ()) -> Answer:
             found_headers = _headers_in(stream, left, {*wanted, "retry-after"})
             after = seconds_of(found_headers.get("retry-after", ""))
             kept = tuple((name, value) for name, value in found_headers.items() if name in wanted)
-            return Answer(status=status, retry_after=after, headers=kept)
+            return HttpAnswer(status=status, retry_after=after, headers=kept)
         while line.strip(b"\r\n"):
             line = _line(stream, left)
             left -= len(line)
@@ -84,7 +84,7 @@ def _headers_in(stream: BinaryIO, left: int, wanted: Collection[str]) -> dict[st
     return found
 
 
-def read_body(read: Callable[[int], bytes], answer: Answer, at_most: int) -> tuple[bytes, bool]:
+def read_body(read: Callable[[int], bytes], answer: HttpAnswer, at_most: int) -> tuple[bytes, bool]:
     """The beginning of a body, and whether that is all of it. `read` gives at most so many bytes; none at the end.
 
     Whatever the target does, the answer counts without it: what comes after an error is left out.

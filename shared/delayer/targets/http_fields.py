@@ -1,9 +1,21 @@
 """The fields of the action http-request: their bounds, and the texts that people read about them."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from delayer.extension.action import Meta
 from delayer.targets.http_request import HEADER_NAME, URL
+
+NAME: Final = r"^(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}$"
+ConnectionName = Annotated[
+    str,
+    Meta(
+        pattern=NAME,
+        description="The name of a connection of the same owner: see PUT /connections/{name}. It sets a header with a "
+        "secret that is stored apart. The same header cannot be given by hand.",
+        extra_json_schema={"x-allowed": "1 to 128 letters, digits and . _ : @ -"},
+    ),
+]
+
 
 # Patterns that are for the API alone: an earlier version accepted a stray % in a URL, and a header Webhook-…, and what
 # it has stored must not become malformed.

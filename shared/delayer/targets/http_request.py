@@ -15,14 +15,12 @@ from urllib.parse import quote
 from attrs import evolve, field, frozen
 from urllib3.util import Url, parse_url
 
-from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.masking.answers import MOST_BODY, kept
-from delayer.core.masking.secrets import header_without_secrets, without_secrets
-from delayer.targets.connecting.deadlines import deadlines
-from delayer.targets.connecting.look_ups import LookUps, Resolve, resolve
-from delayer.targets.http_answer import Answer, NotHttp, read_answer, read_body
-from delayer.targets.public_addresses import public_address
+from delayer.actions.rules.model import Done, Message, Refused, Result, Retry
+from delayer.masking.anyhow import MOST_BODY, kept
+from delayer.masking.secrets import header_without_secrets, without_secrets
+from delayer.targets.deadlines import deadlines
+from delayer.targets.http_answer import HttpAnswer, NotHttp, read_answer, read_body
+from delayer.targets.public_addresses import LookUps, Resolve, public_address, resolve
 
 TRY_AGAIN: Final = frozenset({408, 425, 429})
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -68,7 +66,7 @@ def to_keep(names: Iterable[str]) -> frozenset[str]:
 
 @frozen(kw_only=True)
 class Request:
-    """What is to be sent; the payload of the message is its body."""
+    """The request that is to be sent; the payload of the message is its body."""
 
     url: str
     method: str
@@ -81,7 +79,7 @@ class Request:
     done: Collection[int] = ()  # statuses other than 2xx that mean success: 409, if the target says so of what it has
 
 
-class Forbidden(ValueError):
+class TargetForbidden(ValueError):
     """The target may not be reached. The text says why, in our words."""
 
 
@@ -111,14 +109,14 @@ class HttpTarget:
         try:
             url = target_of(request)
             headers = headers_of(url, request, message)
-        except Forbidden as error:
+        except TargetForbidden as error:
             return Refused(str(error), reached=False)
         try:
             address = self._address(url, deadline)
             with _connected(url, address, deadline) as connection:
                 answered, kept = _answer(connection, request, headers, message.payload, deadline)
                 return evolve(result_of(answered, request.done), answer=kept)
-        except Forbidden as error:
+        except TargetForbidden as error:
             return Refused(str(error), reached=False)
         except (NotHttp, OSError) as error:
             answer = f"no answer from {(url.netloc or '')[:100]}"
@@ -142,7 +140,7 @@ class HttpTarget:
                 if monotonic() >= deadline or (answer.length and len(read) <= at_most):
                     raise ConnectionResetError  # it was cut off, here or there: the beginning is no answer
                 return answer.status, read
-        except Forbidden as error:
+        except TargetForbidden as error:
             raise NoReply(str(error)) from None
         except (OSError, HTTPException) as error:
             where = f"no answer from {((url and url.netloc) or '')[:100]}"
@@ -150,32 +148,32 @@ class HttpTarget:
             raise NoReply(f"{where} in time" if is_late else f"{where}: {_reason(error)}") from None
 
     def _address(self, url: Url, deadline: float) -> str:
-        """The address to connect to. Raises Forbidden, or OSError."""
+        """The address to connect to. Raises TargetForbidden, or OSError."""
         host = (url.host or "").strip("[]")
         try:
             addresses = self._look_ups.addresses(host, _port(url), deadline - monotonic())
         except ValueError as error:
-            raise Forbidden(f"not the name of a host: {host}") from error
+            raise TargetForbidden(f"not the name of a host: {host}") from error
         if self.allow_private:
             return addresses[0]
         public = [public_address(address) for address in addresses]
         if not public[0] or None in public:
-            raise Forbidden(f"not a public address, and the stack allows no other: {host}")
+            raise TargetForbidden(f"not a public address, and the stack allows no other: {host}")
         return public[0]
 
 
 def target_of(request: Request) -> Url:
-    """The URL in its parts. Raises Forbidden for what the API refuses, and an earlier version may have stored."""
+    """The URL in its parts. Raises TargetForbidden for what the API refuses, and an earlier version may have stored."""
     try:
         url = parse_url(request.url)
     except ValueError as error:
-        raise Forbidden("not a URL") from error
+        raise TargetForbidden("not a URL") from error
     if not TOKEN.fullmatch(request.method):
-        raise Forbidden("not a method of HTTP")
+        raise TargetForbidden("not a method of HTTP")
     if url.scheme not in DEFAULT_PORTS or not url.host or url.port == 0:
-        raise Forbidden("not an absolute http or https URL")
+        raise TargetForbidden("not an absolute http or https URL")
     if url.auth is not None:
-        raise Forbidden("a URL with a user name or password")
+        raise TargetForbidden("a URL with a user name or password")
     return url
 
 
@@ -228,7 +226,7 @@ def tls_context() -> ssl.SSLContext:
 
 def _answer(
     connection: HTTPConnection, request: Request, headers: dict[str, str], payload: str, deadline: float
-) -> tuple[Answer, str]:
+) -> tuple[HttpAnswer, str]:
     """To one request, and what is kept of it. Only the status and the headers are waited for."""
     began = monotonic()
     connection.request(request.method, request_target(request.url), body=payload.encode() or None, headers=headers)
@@ -240,7 +238,7 @@ def _answer(
         return answer, _kept(connection.sock, stream, answer, request, millis, deadline)
 
 
-def _kept(sock: socket.socket, stream: Any, answer: Answer, request: Request, millis: int, deadline: float) -> str:
+def _kept(sock: socket.socket, stream: Any, answer: HttpAnswer, request: Request, millis: int, deadline: float) -> str:
     """The answer has come: a body that drips, or breaks off, changes nothing about it.
 
     The deadline of the attempt is that of all this, too: of waiting for the body, and of masking what has come.
@@ -274,7 +272,7 @@ def _is_over(deadline: float) -> bool:
 def headers_of(url: Url, request: Request, message: Message[Any]) -> dict[str, str]:
     """The client's own, then ours. The schedule's id is the idempotency key, if the request has no other.
 
-    Raises Forbidden for a header that would be read as something else.
+    Raises TargetForbidden for a header that would be read as something else.
     """
     ours = {
         "Host": url.netloc or "",
@@ -286,7 +284,7 @@ def headers_of(url: Url, request: Request, message: Message[Any]) -> dict[str, s
     }
     for name, value in request.headers.items():
         if not (TOKEN.fullmatch(name) and HEADER_VALUE.fullmatch(value)):
-            raise Forbidden("a header with characters that HTTP does not allow")
+            raise TargetForbidden("a header with characters that HTTP does not allow")
     reserved = {name.lower() for name in ours} | OF_THE_CONNECTION
     given = {name: value for name, value in request.headers.items() if name.lower() not in reserved}
     named = {name.lower() for name in given}
@@ -294,7 +292,7 @@ def headers_of(url: Url, request: Request, message: Message[Any]) -> dict[str, s
     return {**{name: value for name, value in defaults.items() if name.lower() not in named}, **given, **ours}
 
 
-def result_of(answer: Answer, done: Collection[int]) -> Result:
+def result_of(answer: HttpAnswer, done: Collection[int]) -> Result:
     """Of the answer only the status is shown to anybody."""
     status = f"HTTP {answer.status}"
     if 200 <= answer.status < 300 or answer.status in done:

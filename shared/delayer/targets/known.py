@@ -1,4 +1,4 @@
-"""What was asked about a target before, so that it is not asked at each attempt; and the calls of two services.
+"""Remembers the answers about a target, so that it is not asked at each attempt; and the calls of two services.
 
 There are no stubs here of EventBridge and Step Functions.
 """
@@ -16,7 +16,7 @@ MOST: Final = 1_000
 
 
 @define(kw_only=True)
-class Known:
+class KnownTargets:
     """The targets that were found to be what they have to be."""
 
     clock: Callable[[], float] = time.monotonic
@@ -29,7 +29,7 @@ class Known:
             return self._until.get(target, 0.0) > self.clock()
 
     def add(self, target: str) -> None:
-        """It was found now."""
+        """Notes that a target was found now."""
         with self._lock:
             self._until[target] = self.clock() + FOR
             self._until.move_to_end(target)
@@ -42,7 +42,7 @@ class Known:
             self._until.clear()
 
 
-KNOWN: Final = Known()
+KNOWN: Final = KnownTargets()
 
 
 class PutsEvents(Protocol):

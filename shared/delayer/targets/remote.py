@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from delayer.core.actions.invocation import as_result, attempt
-from delayer.core.actions.registration import Registration
-from delayer.core.firing.executing import Result, Retry
-from delayer.core.schedule.messages import ExecutorMessage
-from delayer.ports.function import Function, NoAnswer, NotInvoked
-from delayer.ports.target import NotAttempted
+from delayer.actions.ports import NotAttempted
+from delayer.actions.rules.invocation import as_result, attempt
+from delayer.actions.rules.model import Result, Retry
+from delayer.actions.rules.registration import Registration
+from delayer.engines.ports import Function, NoAnswer, NotInvoked
+from delayer.schedule.messages import ExecutorMessage
 
 
 class NotRegistered(NotAttempted):
@@ -18,7 +18,10 @@ class NotRegistered(NotAttempted):
 
 @frozen(kw_only=True)
 class RemoteTarget:
-    """Port Target. `registration` gives the one in force of a type; KeyError if there is none."""
+    """Makes attempts by a function of another stack.
+
+    `registration` gives the one in force of a type; KeyError if there is none.
+    """
 
     registration: Callable[[str], Registration]
     registration_now: Callable[[str], Registration]  # the same, read anew

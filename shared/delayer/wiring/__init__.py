@@ -1,4 +1,4 @@
-"""The only place that composes: one factory for each use case takes a bundle of ports (ADR 0058).
+"""The only place that composes: `build(Enqueue, ports)` fills each field with the part of its name (ADR 0174).
 
-The functions, the tests' world and the simulation's stack all call these factories: what they prove is what runs.
+The functions, the tests' world and the simulation's stack all call it: what they prove is what runs.
 """

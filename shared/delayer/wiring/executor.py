@@ -4,20 +4,21 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from attrs import define
+from attrs import define, frozen
 
-from delayer.aws.events.sqs import partial_failure, received_messages_of
-from delayer.aws.runtime.deadline import DEADLINE
-from delayer.aws.runtime.telemetry import Handler
-from delayer.aws.runtime.time_limit import TimeLimit
-from delayer.core.actions.action_type import ActionType
-from delayer.core.actions.message import LONGEST_ATTEMPT
-from delayer.core.schedule.messages import ExecutorMessage
-from delayer.ports.target import Target
+from delayer.actions.ports import Target
+from delayer.actions.rules.model import LONGEST_ATTEMPT, ActionType, Result, Retry
+from delayer.engines.aws.bounded_calls import DEADLINE
+from delayer.engines.aws.telemetry import Handler
+from delayer.engines.aws.time_limit import TimeLimit, TookTooLong
+from delayer.lambdas.events import partial_failure, received_messages_of
+from delayer.recovery.guard import Guard
+from delayer.schedule.messages import ExecutorMessage
+from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
-from delayer.wiring.limited import GRACE, Limited
-from delayer.wiring.use_cases import execute, guard, refill
+from delayer.wiring.use_cases import execute, refill
 
+GRACE: Final = 1.0  # second: a target that ends its calls itself, as they all should, does so before
 # Seconds that must be left when an attempt begins: the longest attempt that there is, and its outcome, which takes up
 # to three calls of AWS, 12 seconds each (ADR 0020); those of a batch of outcomes a third of a second more (ADR 0116).
 ATTEMPT: Final = LONGEST_ATTEMPT + GRACE + 37
@@ -26,6 +27,25 @@ ATTEMPT: Final = LONGEST_ATTEMPT + GRACE + 37
 # slot, and for the ledger. If all stopped earlier, or at once, each would wait for its last attempts, and nobody would
 # receive.
 STOPS: Final = (2.0, 14.0)
+
+
+@frozen(kw_only=True)
+class Limited:
+    """Limits a target: an attempt that takes too long is a failed one.
+
+    Nobody knows what becomes of an attempt that is left behind, so it is made again.
+    """
+
+    target: Target
+    seconds: float
+    limit: TimeLimit
+
+    def __call__(self, message: ExecutorMessage) -> Result:
+        """One attempt."""
+        try:
+            return self.limit.within(self.seconds + GRACE, lambda: self.target(message))
+        except TookTooLong:
+            return Retry(detail=f"it took longer than {self.seconds:g} s", is_outage=True)
 
 
 @define
@@ -56,7 +76,8 @@ def handler_of(
     """
     limit = TimeLimit()
     limited = Limited(target=target, seconds=seconds, limit=limit)
-    use = guard(ports, execute(ports, limited, check, lambda: DEADLINE.left() >= ATTEMPT, actions), ports.own_queue)
+    attempts = execute(ports, limited, check, lambda: DEADLINE.left() >= ATTEMPT, actions)
+    use = build(Guard, ports, handle=attempts, queue=ports.own_queue)
     receives_until = Spread()
     whole = refill(ports, use, lambda: DEADLINE.left() >= ATTEMPT + receives_until.seconds)
 

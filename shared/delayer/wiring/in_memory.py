@@ -1,70 +1,59 @@
 """A whole stack in memory, under a clock that is moved by hand: what it stores, and the bundle of each function.
 
-What `Environment` is in Lambda, `FunctionPorts` is here: the factories of `use_cases` make the same functions from it,
-on SQLite in memory and the shipped fakes. Nothing runs by itself: who uses it does what AWS does between the functions.
+`StackInMemory` is a bundle with SQLite and the shipped fakes in the place of what reaches AWS; `FunctionPorts` is what
+one function sees of it. Nothing runs by itself: who uses it lets a pump do what AWS does between the functions.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from typing import Any, Final, cast
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
-from delayer.core.actions.built_in import built_in
-from delayer.core.actions.registration import Registration
-from delayer.core.api.quota import Limits
-from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
-from delayer.core.schedule.schedule_id import IdKeys, first_keys
-from delayer.core.signing.keys import SigningKeys
-from delayer.core.signing.keys import first_keys as first_signing_keys
-from delayer.core.timing.policy import policies
-from delayer.fakes import (
+from delayer.accept.rules.window import policies
+from delayer.actions.repository import StoredActions
+from delayer.actions.rules.foreign import built_in
+from delayer.actions.rules.registration import Registration
+from delayer.dead_letters.repository import StoredDeadLetters
+from delayer.engines.memory.messaging import MemoryFunction, MemoryQueue, MemoryTopic
+from delayer.engines.memory.runtime import (
     AtOnce,
     InOrder,
     ManualClock,
     ManualMeeting,
-    MemoryDeadLetterStore,
-    MemoryFunction,
+    MemoryObjects,
     MemoryObserver,
-    MemoryQueue,
     MemorySeal,
     MemorySecrets,
-    MemoryTopic,
     Tokens,
 )
-from delayer.ports.clock import Clock, Meeting, Parallel
-from delayer.repositories.connections.connections import StoredConnections
-from delayer.repositories.connections.tokens import StoredTokens
-from delayer.repositories.control.actions import StoredActions
-from delayer.repositories.control.control import StoredControl
-from delayer.repositories.control.owner_claim import StoredOwnerClaim
-from delayer.repositories.control.owner_policies import StoredOwnerPolicies
-from delayer.repositories.control.signing_rows import StoredSigningRows
-from delayer.repositories.control.trials import StoredTrials
-from delayer.repositories.feed import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, WAITING, Feed
-from delayer.repositories.flow.blocks import StoredBlocks
-from delayer.repositories.flow.lines import StoredLines
-from delayer.repositories.flow.seats import StoredSeats
-from delayer.repositories.journal.journal import StoredJournal
-from delayer.repositories.journal.live_count import StoredLiveCount
-from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
-from delayer.repositories.ledger.ledger import StoredLedger
-from delayer.repositories.registry.jobs import StoredJobs
-from delayer.repositories.registry.rate_limit import StoredRateLimit
-from delayer.repositories.registry.registry import StoredRegistry
-from delayer.repositories.schedules.records import StoredRecords
-from delayer.repositories.schedules.schedule_table import StoredScheduleTable
-from delayer.repositories.schedules.waiting_table import StoredWaitingTable
-from delayer.repositories.series.progress import StoredSeriesProgress
-from delayer.repositories.series.series_table import StoredSeries
-from delayer.repositories.series.upkeep import StoredSeriesUpkeep
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.store.items import Item, row_key
-from delayer.store.writes import Put
-from delayer.use_cases.actions.registered import RegisteredActions
-from delayer.use_cases.flow.slots import Slots
-from delayer.use_cases.limits.seats import Seats
-from delayer.use_cases.owners.known import KnownOwnerPolicies
+from delayer.engines.ports import Clock, Meeting, Parallel
+from delayer.engines.sqlite import SqliteStore
+from delayer.engines.store.model import Item, Put, row_key
+from delayer.lambdas.memory_stream import (
+    CONTROL,
+    JOURNAL,
+    LEDGER,
+    REGISTRY,
+    RELAXED,
+    SCHEDULES,
+    WAITING,
+    Feed,
+    MemoryStream,
+)
+from delayer.owners.rules import Quotas
+from delayer.records.repository import StoredControl, StoredScheduleTable
+from delayer.schedule.instants import DAY, MINUTE, SECOND, Millis
+from delayer.schedule.schedule_id import IdKeys, first_keys
+from delayer.schedule.table_change import RecordChange
+from delayer.signing.repository import StoredSigningRows
+from delayer.signing.rules import SigningKeys
+from delayer.signing.rules import first_keys as first_signing_keys
+from delayer.wiring.build import Part
+from delayer.wiring.bundle import PARTS, Bundle
+from delayer.wiring.manifest import ANNOUNCES, MANIFEST, EachMinute, FromQueue, FromStream, Reaction
+from delayer.wiring.pump import LifecycleSource, Minutes, QueueSource, Source, StreamSource
+from delayer.wiring.settings import Settings
 
 START: Final[Millis] = 1_795_251_600_000  # 2026-11-21T09:00:00Z
 PERIOD: Final = 14 * MINUTE
@@ -73,147 +62,88 @@ LEAD: Final = 250
 STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b"
 KEY: Final = bytes(range(100, 132))  # behind the ids
 SIGNING_KEY: Final = bytes(range(32))  # behind the signatures
-REMOTE: Final = {  # the parts of a bundle behind which AWS may fail, and what they are called here
+SETTINGS: Final = Settings(
+    period=PERIOD,
+    lease=LEASE,
+    lead=LEAD,
+    shards=2,
+    quotas=Quotas(),
+    max_live=1,  # the journal counts, whether there is a limit or not
+    backlog_mark=10_000,
+    heartbeats=2,
+    suspects="",
+    stack="delayer",
+    stack_id=STACK,
+    keep_for=90 * DAY,
+    event_source="urn:delayer:test",
+    has_events=True,
+    has_journal=True,
+    has_canary=False,
+    policies=policies(),
+    has_timing=True,
+    lanes=("relaxed",),
+    schedules_table=SCHEDULES,
+    relaxed_table=RELAXED,
+    waiting_table=WAITING,
+    timing_table=WAITING,
+    ledger_table=LEDGER,
+    control_table=CONTROL,
+    registry_table=REGISTRY,
+    journal_table=JOURNAL,
+)
+# The parts that a function makes of its own, as it does the use cases of its own; those that a stack gives to each
+# function by its name; and those of which the stack has one that always answers. Behind all others AWS may fail.
+OWN: Final = frozenset({"listed_journal", "optional_journal", "optional_waiting", "cancel_of_series", "canary"})
+GIVEN: Final = {
+    "clock": "clock_for",
+    "settings": "settings_for",
+    "new_token": "token_for",
+    "executor_queues": "queues_for",
+    "policy_queues": "policy_queues_for",
+}
+SAFE: Final = frozenset(
+    {"observer", "parallel", "background", "new_meeting", "randomness", "pick", "new_job_id", "new_series_id"}
+    | {"journal", "live_count", "fail_fast_live_count", "rate_limit", "topic", "read_dead_letter"}
+    | {"actions", "action_rows", "owner_claim", "owner_policies", "owner_policy_rows"}
+    | {"stream_consumer", "consumers", "function_at", "executor_remote", "rule_of", "tz_version"}
+)
+HERE: Final = {  # what a part is called here, where it is another one or none of its own
     "schedules": "table",
-    "records": "records",
     "timed_records": "records",
-    "waiting": "waiting_table",
-    "waiting_records": "waiting_records",
-    "ledger": "ledger",
-    "ledger_in_batches": "ledger_in_batches",
-    "control": "control",
-    "signing_rows": "signing_rows",
-    "trials": "trials",
-    "blocks": "blocks",
-    "lines": "lines",
-    "registry": "registry",
-    "series": "series",
-    "series_upkeep": "series_upkeep",
-    "series_progress": "series_progress",
-    "jobs": "jobs",
-    "connections": "connections",
-    "secrets": "secrets",
-    "token_rows": "token_rows",
-    "seal": "seal",
-    "dead_letter_store": "store",
-    "delayer_queue": "delayer_queue",
-    "sweep_queue": "sweep_queue",
-    "group_queue": "group_queue",
-    "own_queue": "http_queue",
+    "fail_fast_items": "items",
     "fail_fast_journal": "journal",
-}
-LOCAL: Final = {  # those that always answer
-    "observer": "observer",
-    "background": "background",
-    "new_meeting": "meeting",
-    "journal": "journal",
-    "rate_limit": "rate_limit",
-    "live_count": "live_count",
     "fail_fast_live_count": "live_count",
-    "topic": "topic",
-    "read_dead_letter": "contents",
-    "stream_consumer": "stream_consumer",
-    "consumers": "handlers",
-    "randomness": "some_bytes",
-    "pick": "picked",
-    "new_job_id": "new_id",
-    "new_series_id": "new_id",
-    "action_rows": "action_rows",
-    "owner_claim": "owner_claim",
-    "owner_policies": "owner_policies",
-    "owner_policy_rows": "owner_policy_rows",
-    "function_at": "function_at",
-    "executor_remote": "remote",
+    "dead_letter_store": "store",
+    "own_queue": "http_queue",
 }
-
-
-@frozen(kw_only=True)
-class StackSettings:
-    """What the template would set."""
-
-    shards: int
-    limits: Limits
-    period: Millis = PERIOD
-    lease: Millis = LEASE
-    lead: Millis = LEAD
-    keep_for: Millis = 90 * DAY
-    event_source: str = "urn:delayer:test"
-    stack: str = "delayer"
-    stack_id: str = STACK
-    has_events: bool = True
-    has_journal: bool = True
-    has_canary: bool = False
-    backlog_mark: int = 10_000
-    heartbeats: int = 2
-    suspects: str = ""
-    max_live: int = 1  # the journal counts, whether there is a limit or not
-    policies: Collection[str] = field(factory=policies)
 
 
 @frozen(kw_only=True)
 class FunctionPorts:
-    """The bundle of one function: each port as the stack lets the function have it."""
+    """The bundle of one function: each part as the stack lets the function have it."""
 
     stack: "StackInMemory"
     source: str
 
-    @property
-    def clock(self) -> Clock:
-        """The time."""
-        return self.stack.clock_for(self.source)
-
-    @property
-    def parallel(self) -> Parallel:
-        """Threads, or what stands for them."""
-        return self.stack.parallel()
-
-    @property
-    def slots(self) -> Slots:
-        """The attempts that are under way."""
-        return Slots(clock=self.clock)
-
-    @property
-    def seats(self) -> Seats:
-        """Those of limits of concurrency."""
-        rows = self.stack.port_for(self.source, self.stack.seat_rows)
-        return Seats(clock=self.clock, rows=rows, new_id=self.new_token, observer=self.stack.observer)
-
-    @property
-    def actions(self) -> RegisteredActions:
-        """The registered action types."""
-        return self.stack.actions
-
-    @property
-    def executor_queues(self) -> Mapping[str, Any]:
-        """The queue of each action type."""
-        return self.stack.queues_for(self.source)
-
-    @property
-    def policy_queues(self) -> Mapping[str, Any]:
-        """The queue of each policy."""
-        return self.stack.policy_queues_for(self.source)
-
-    @property
-    def new_token(self) -> Callable[[], str]:
-        """A fresh nonce or fencing token."""
-        return self.stack.token_for(self.source)
-
-    @property
-    def settings(self) -> StackSettings:
-        """What the template sets."""
-        return self.stack.settings_for(self.source)
-
     def __getattr__(self, name: str) -> Any:
-        if name in REMOTE:
-            return self.stack.port_for(self.source, getattr(self.stack, REMOTE[name]))
-        if name in LOCAL:
-            return getattr(self.stack, LOCAL[name])
-        raise AttributeError(name)
+        how = vars(Bundle).get(name)
+        if name in OWN and isinstance(how, cached_property):
+            return how.func(self)
+        if isinstance(how, Part) and name not in SAFE and "store" not in how.names:
+            return how.make(cast("Bundle", self))
+        if name in GIVEN:
+            return getattr(self.stack, GIVEN[name])(self.source)
+        if name not in PARTS:
+            raise AttributeError(name)
+        part = getattr(self.stack, HERE.get(name, name))
+        return part if name in SAFE else self.stack.port_for(self.source, part)
 
 
 @cache
 def _deployed() -> Sequence[Item]:
-    """What the deployment of a stack writes into its control table. It is the same for all: it is made once."""
+    """The items that the deployment of a stack writes into its control table. They are the same for all: they
+    are made once.
+    """
     items = SqliteStore()
     control: dict[str, Any] = {"store": items, "table": CONTROL}
     actions = StoredActions(**control)
@@ -225,34 +155,42 @@ def _deployed() -> Sequence[Item]:
 
 
 @define(kw_only=True, slots=False)
-class StackInMemory:
-    """What one stack stores. Whoever derives from it says what may fail, who waits, and what runs when."""
+class StackInMemory(Bundle):
+    """The stores of one stack. A class that derives from it says what may fail, who waits, and what runs when."""
 
     shards: int = 2
     page_size: int = 500
-    limits: Limits = field(factory=Limits)
+    limits: Quotas = field(factory=Quotas)
+    source: str = "stack"
     clock: ManualClock = field(init=False, factory=lambda: ManualClock(START))
     observer: MemoryObserver = field(init=False, factory=MemoryObserver)
-    store: MemoryDeadLetterStore = field(init=False, factory=MemoryDeadLetterStore)
+    store: StoredDeadLetters[MemoryObjects] = field(init=False, factory=lambda: StoredDeadLetters(MemoryObjects()))
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)
     tokens: Tokens = field(init=False, factory=Tokens)
     background: AtOnce = field(init=False, factory=AtOnce)
+    parallel: Parallel = field(init=False, factory=InOrder)
+    secrets: MemorySecrets = field(init=False, factory=MemorySecrets)
+    seal: MemorySeal = field(init=False, factory=MemorySeal)
+    executor_remote: MemoryFunction = field(init=False, factory=MemoryFunction)
+    feed: Feed = field(init=False)
+    items: SqliteStore = field(init=False)
+    delayer_queue: MemoryQueue = field(init=False)
+    sweep_queue: MemoryQueue = field(init=False)
+    group_queue: MemoryQueue = field(init=False)
 
     def prepare(self) -> None:
-        """What the deployment of a stack does, before any function runs."""
-        self.settings = StackSettings(shards=self.shards, limits=self.limits)
-        self.remote = MemoryFunction()
-        self.function_at = lambda _: self.remote
+        """Does the work of a deployment, before any function runs."""
+        self.settings = evolve(SETTINGS, shards=self.shards, quotas=self.limits)
+        self.function_at = lambda _: self.executor_remote
         self.make_adapters()
         self.items.write_all([Put(CONTROL, row_key(item["name"]), item) for item in _deployed()])
-        self.actions = RegisteredActions(clock=self.clock, store=self.action_rows)
-        self.owner_policies = KnownOwnerPolicies(clock=self.clock, store=self.owner_policy_rows)
+        read = [one for row in MANIFEST if row.use != ANNOUNCES for one in row.sources if isinstance(one, FromStream)]
+        self.streams = {one.table: self.new_stream(one) for one in read}  # a table has one such reader
 
     def make_adapters(self) -> None:
-        """What is stored, and what is on its way."""
+        """Makes the tables, and the queues. Adapters that are not made here are made as the bundle says."""
         self.make_store()
         self.make_tables()
-        self.make_rows()
         self.make_queues()
 
     def make_store(self) -> None:
@@ -261,55 +199,55 @@ class StackInMemory:
         self.items = SqliteStore(heard=self.feed.hear)
 
     def make_tables(self) -> None:
-        """The tables whose names the functions are given."""
+        """Makes the tables that are read page by page."""
         items, page = self.items, self.page_size
-        lanes = {"schedules_table": SCHEDULES, "relaxed_table": RELAXED, "waiting_table": WAITING}
         self.table = StoredScheduleTable(store=items, table=SCHEDULES, page_size=page)
         self.relaxed = StoredScheduleTable(store=items, table=RELAXED, page_size=page)
         self.waiting_records = StoredScheduleTable(store=items, table=WAITING, page_size=page)
-        self.waiting_table = StoredWaitingTable(store=items, table=WAITING)
-        self.records = StoredRecords(store=items, **lanes)
-        self.ledger = StoredLedger(store=items, table=LEDGER, parallel=self.parallel())
-        self.ledger_in_batches = StoredLedgerInBatches(store=items, table=LEDGER, parallel=InOrder())
-        self.registry = StoredRegistry(store=items, **lanes, ledger_table=LEDGER, registry_table=REGISTRY)
-        self.series = StoredSeries(
-            store=items,
-            schedules_table=SCHEDULES,
-            relaxed_table=RELAXED,
-            ledger_table=LEDGER,
-            registry_table=REGISTRY,
-        )
-        self.journal = StoredJournal(store=items, table=JOURNAL, parallel=InOrder())
-        self.live_count = StoredLiveCount(store=items, table=JOURNAL)
-
-    def make_rows(self) -> None:
-        """The rows of the registry and of the control table."""
-        registry: dict[str, Any] = {"store": self.items, "table": REGISTRY}
-        control: dict[str, Any] = {"store": self.items, "table": CONTROL}
-        self.token_rows, self.connections = StoredTokens(**registry), StoredConnections(**registry)
-        self.secrets, self.seal = MemorySecrets(), MemorySeal()
-        self.series_upkeep, self.series_progress = StoredSeriesUpkeep(**registry), StoredSeriesProgress(**control)
-        self.blocks, self.lines, self.seat_rows = (
-            StoredBlocks(**registry),
-            StoredLines(**registry),
-            StoredSeats(**registry),
-        )
-        self.jobs, self.rate_limit = StoredJobs(**registry), StoredRateLimit(**registry)
-        self.control, self.trials = StoredControl(**control), StoredTrials(**control)
-        self.signing_rows, self.action_rows = StoredSigningRows(**control), StoredActions(**control)
-        self.owner_claim, self.owner_policy_rows = StoredOwnerClaim(**control), StoredOwnerPolicies(**control)
 
     def make_queues(self) -> None:
-        """What is on its way. All executors share a queue, and all policies another."""
-        self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer")
-        self.sweep_queue = MemoryQueue(clock=self.clock, name="sweep", visibility=90 * SECOND)
-        self.group_queue = MemoryQueue(clock=self.clock, name="group", visibility=120 * SECOND, fifo=True)
-        self.http_queue = MemoryQueue(clock=self.clock, name="http", visibility=90 * SECOND)
-        self.policy_queue = MemoryQueue(clock=self.clock, name="policy-spread", visibility=120 * SECOND)
+        """Makes the queues that the manifest names. All executors share a queue, and all policies another."""
+        self.queues = {one.queue.name: self.new_queue(one.queue) for one in MANIFEST if one.queue}
+        self.delayer_queue, self.http_queue = self.queues["delayer"], self.queues["executor-*"]
+        self.sweep_queue, self.group_queue = self.queues["sweep"], self.queues["group"]
+        self.policy_queue = self.queues["policy-*"]
 
-    def ports(self, function: str) -> FunctionPorts:
+    def new_queue(self, queue: FromQueue) -> MemoryQueue:
+        """One of them."""
+        return MemoryQueue(clock=self.clock, name=queue.name, visibility=queue.hidden, fifo=queue.fifo)
+
+    # ------------------------------------------------------------ what starts the functions
+
+    def sources(self, functions: Collection[str]) -> list[Source]:
+        """Of these functions, in the order of the manifest."""
+        return [source for one in MANIFEST if one.function in functions for source in self._sources_of(one)]
+
+    def new_stream(self, stream: FromStream) -> MemoryStream:
+        """One of them."""
+        records = self.feed.records[stream.table]
+        return MemoryStream(self.clock, records, self.discard, shards=self.shards, batch=stream.batch)
+
+    def _sources_of(self, row: Reaction) -> Iterator[Source]:
+        if row.use == ANNOUNCES:
+            reads = [one for one in row.sources if isinstance(one, FromStream)]
+            yield LifecycleSource(function=row.function, feed=self.feed, reads=reads)
+            return
+        for one in row.sources:
+            match one:
+                case FromStream(table=table):
+                    yield StreamSource(function=row.function, stream=self.streams[table])
+                case FromQueue(name=name, batch=batch):
+                    yield QueueSource(function=row.function, queue=self.queues[name], at_most=batch)
+                case EachMinute():
+                    yield Minutes(function=row.function, clock=self.clock)
+
+    def discard(self, batch: Sequence[RecordChange]) -> None:
+        """The failure destination of the streams: nothing here is tried for so long."""
+        raise AssertionError(f"{len(batch)} records of a stream were given up on, {self.observer.lines[-3:]}")
+
+    def ports(self, function: str) -> Bundle:
         """The bundle of one function."""
-        return FunctionPorts(stack=self, source=function)
+        return cast("Bundle", FunctionPorts(stack=self, source=function))
 
     # ------------------------------------------------------------ how a function sees it
 
@@ -321,8 +259,8 @@ class StackInMemory:
         """The time of a function."""
         return self.clock
 
-    def settings_for(self, function: str) -> StackSettings:  # noqa: ARG002
-        """What the template sets for a function."""
+    def settings_for(self, function: str) -> Settings:  # noqa: ARG002
+        """The settings that the template gives a function."""
         return self.settings
 
     def token_for(self, function: str) -> Callable[[], str]:  # noqa: ARG002
@@ -337,23 +275,23 @@ class StackInMemory:
         """The queues of the policies, as a function sees them."""
         return {"spread": self.port_for(function, self.policy_queue)}
 
-    def parallel(self) -> Parallel:
-        """One thing after the other."""
-        return InOrder()
-
-    def meeting(self) -> Meeting:
+    def new_meeting(self) -> Meeting:
         """Where threads of a function wait for each other: not for real, as those of `parallel` follow one another."""
         return ManualMeeting()
 
-    def new_id(self) -> str:
-        """Of a job or a series."""
+    def new_job_id(self) -> str:
+        """As that of a series."""
         return self.tokens()
 
-    def picked(self, number: int) -> int:
-        """Below it."""
-        return self.tokens.count % number
+    def new_series_id(self) -> str:
+        """As that of a job."""
+        return self.new_job_id()
 
-    def some_bytes(self, number: int) -> bytes:
+    def pick(self, below: int) -> int:
+        """One after the other."""
+        return self.tokens.count % below
+
+    def randomness(self, number: int) -> bytes:
         """Others each time."""
         self.tokens()
         return self.tokens.count.to_bytes(number, "big")

@@ -41,7 +41,7 @@ class Cli:
     surroundings: Surroundings
     fake: FakeDelayer
 
-    def __call__(self, *args: str, input: str | None = None) -> Ran:  # noqa: A002 - as CliRunner's
+    def __call__(self, *args: str, input: str | bytes | None = None) -> Ran:  # noqa: A002 - as CliRunner's
         with CliRunner().isolation(input=input) as (out, err, _):
             try:
                 COMMAND.main(args=args, prog_name="delayer", obj=self.surroundings)

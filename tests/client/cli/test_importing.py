@@ -45,6 +45,23 @@ def test_a_dry_run_says_what_can_be_moved(delayer: Cli, files: str) -> None:
     assert "There are none." in delayer("series", "list").err
 
 
+@pytest.mark.parametrize("flags", [("--group", "a"), ("--bus", "b"), ("--region", "eu-west-1")])
+def test_what_chooses_in_an_account_is_refused_beside_files(delayer: Cli, files: str, flags: tuple[str, str]) -> None:
+    """All of the files would be moved."""
+    done = delayer("import", "eventbridge", files, *flags, "--yes")
+    assert done.status == 2
+    assert "are for an account: of FILES, all is moved" in done.err
+    assert "There are none." in delayer("series", "list").err
+
+
+def test_a_region_of_the_stack_is_refused_where_a_token_calls_it(delayer: Cli) -> None:
+    """Without a token it is that for which calls to a domain of one's own are signed, and counts."""
+    flags = ("--region", "eu-west-1", "--aws-region", "eu-west-3", "--url", "https://delayer.example.com")
+    done = delayer("import", "eventbridge", *flags, "--token", "t", "--dry-run")
+    assert done.status == 2
+    assert "a token who calls: leave out --aws-region" in done.err
+
+
 def test_it_is_moved_once(delayer: Cli, files: str) -> None:
     asked = delayer("import", "eventbridge", files)
     assert asked.status == 2

@@ -85,8 +85,35 @@ def test_a_profile_is_written_for_its_user_alone(delayer: Cli, monkeypatch: pyte
     assert delayer("configure", "--show", "--json").objects == [
         {"profile": "work", "url": "https://delayer.example.com", "token": "***", "owner": "me"}
     ]
+    assert delayer("configure", "--profile", "work", "--remove", "--owner", "me").status == 2, "a profile is whole"
     assert delayer("configure", "--profile", "work", "--remove").status == 0
     assert delayer("list", "--profile", "work").status == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("configure", "--show", "--remove"), "--show shows all profiles: leave out --remove and --profile."),
+        (("configure", "--show", "--profile", "nope"), "--show shows all profiles: leave out --remove and --profile."),
+        (("--profile", "work", "configure", "--show"), "--show shows all profiles: leave out --remove and --profile."),
+        (("configure", "--profile", "", "--remove"), "`--profile` is empty: give it a value, or leave it out."),
+        (("connections", "delete", ""), "NAME is empty: give it a value."),
+        (("groups", "cancel", "", "--yes"), "GROUP is empty: give it a value."),
+        (("connections", "put", "x", "--type", "bearer", "--secret", "s", "--host", ""), "`--host` is empty"),
+    ],
+    ids=str,
+)
+def test_a_flag_without_an_effect_is_refused(
+    delayer: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    path = config(monkeypatch, tmp_path)
+    for name in ("default", "work"):
+        delayer("configure", "--profile", name, "--url", "http://localhost:9")
+    before = path.read_text()
+    done = delayer(*words)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert path.read_text() == before
 
 
 def test_a_profile_is_asked_for(delayer: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -42,3 +42,18 @@ def test_what_it_shows_is_understood(line: str, delayer: Cli) -> None:
         assert delayer(*args).status == 0
     else:
         assert understood(args, delayer) == []
+
+
+OPERATED = [
+    (page.name, line)
+    for page in sorted((ROOT / "docs/operate").glob("*.md"))
+    for line in re.findall(r"`\.venv/bin/delayer ([^`…]+)`", page.read_text())
+]
+
+
+@pytest.mark.parametrize(("page", "line"), OPERATED)
+def test_a_command_of_operators_finds_the_stack_that_make_finds(page: str, line: str, delayer: Cli) -> None:
+    """Without a URL and without --by-name it would look for a `make local`."""
+    args = shlex.split(line)
+    assert understood(args, delayer) == []
+    assert {"--by-name", "--url"} & set(args), page

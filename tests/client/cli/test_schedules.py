@@ -1,13 +1,14 @@
 """Schedules from the command line: made, looked at, moved, cancelled, watched."""
 
 import json
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from delayer_client.cli.showing.words import relative
-from delayer_client.states import WORDS
+from delayer_client.states import STATES
 from delayer_client.testing import Answer
 from tests.client.cli.conftest import HOOK, Cli
 
@@ -193,10 +194,13 @@ def test_an_id_counts_before_a_name_that_is_written_like_it(delayer: Cli) -> Non
 
 
 def test_a_word_that_is_no_state_is_answered_with_those_that_are(delayer: Cli) -> None:
-    assert delayer("list", "--state", "retrying").status == 0
-    done = delayer("list", "--state", "foo")
-    assert done.status == 2
-    assert all(word in done.err for word in WORDS), done.err
+    for no_state in ("foo", "retrying"):
+        done = delayer("list", "--state", no_state)
+        assert done.status == 2
+        assert all(word in done.err for word in STATES), done.err
+    assert delayer("list", "--retried", "--state", "claimed").status == 0
+    done = delayer("list", "--retried", "--state", "failed")
+    assert (done.status, done.err) == (2, "--retried: schedules that are retried are claimed, and none is failed.\n")
 
 
 def test_what_is_no_name_is_not_found(delayer: Cli) -> None:
@@ -215,7 +219,7 @@ def test_what_is_wrong_with_a_move_is_answered_however_it_is_named(delayer: Cli)
     assert delayer("get", made, "--json").objects[0]["state"] == "scheduled"
 
 
-def test_what_is_retried_is_called_so_and_has_not_fired(delayer: Cli) -> None:
+def test_what_is_retried_is_claimed_and_has_not_fired(delayer: Cli) -> None:
     """Each attempt has its own lateness, and none of them is in a figure of what fired."""
     delayer.fake.answer(Answer.retry("HTTP 503"))
     made = delayer.scheduled("--in", "1s", "--name", "payment-17")
@@ -223,7 +227,7 @@ def test_what_is_retried_is_called_so_and_has_not_fired(delayer: Cli) -> None:
     found = delayer("get", made, "--json").objects[0]
     assert (found["state"], found["latenessMs"]) == ("claimed", 0)
     shown = {line.split("  ")[0]: line for line in delayer("get", made).out.splitlines()}
-    assert "retrying" in shown["State"]
+    assert re.search(r"claimed \(attempt \d+\)$", shown["State"].rstrip())
     assert "the first attempt" in shown["Late"]
     assert f"({relative(datetime.fromisoformat(found['nextAttemptAt']), delayer.fake.now)})" in shown["Next"]
     attempts = [line.split() for line in delayer("get", made).out.splitlines() if line.startswith("attempt-failed")]
@@ -231,11 +235,11 @@ def test_what_is_retried_is_called_so_and_has_not_fired(delayer: Cli) -> None:
         (str(number), ["0", "ms", "HTTP", "503"]) for number in range(1, len(attempts) + 1)
     ]
     assert len(attempts) > 2
-    assert "retrying" in delayer("list").out
+    assert re.search(r"claimed +attempt \d+ ", delayer("list").out)
     assert "late p50" not in delayer("watch", "--once").out
-    assert [one["scheduleId"] for one in delayer("list", "--state", "retrying", "--json").objects] == [made]
+    assert [one["scheduleId"] for one in delayer("list", "--retried", "--json").objects] == [made]
     delayer.scheduled("--in", "1h")
-    assert len(delayer("list", "--state", "retrying", "--json").objects) == 1
+    assert len(delayer("list", "--retried", "--json").objects) == 1
 
 
 def test_a_list_is_by_the_clock_of_the_zone_that_was_asked_for(delayer: Cli) -> None:

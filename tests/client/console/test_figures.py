@@ -76,8 +76,13 @@ def test_percentiles_are_the_nearest_rank(values: list[float], share: float, exp
 def test_what_fails_is_counted_by_action_and_host() -> None:
     web = {"state": "failed", "action": {"type": "http-request", "url": "https://user:pw@a.example/x"}}
     queue = {"state": "dead-lettered", "action": {"type": "sqs-send", "queueUrl": "https://sqs/1/orders"}}
-    again = {"state": "claimed", "next_attempt_at": NOW, "action": {"type": "http-request", "url": "https://a.example"}}
-    found = figures.failing([made(1, **web), made(2, **queue), made(3, **again), made(4)])
+    claimed = {
+        "state": "claimed",
+        "next_attempt_at": NOW,
+        "action": {"type": "http-request", "url": "https://a.example"},
+    }
+    first, again = made(3, **claimed, attempt=1), made(4, **claimed, attempt=2)
+    found = figures.failing([made(1, **web), made(2, **queue), first, again, made(5)])
     assert [(one.kind, one.target, one.number) for one in found] == [
         ("http-request", "a.example", 2),
         ("sqs-send", "orders", 1),
@@ -112,7 +117,7 @@ def test_a_path_has_a_station_for_each_event_and_for_what_is_to_come() -> None:
         "attempt 1",
         "attempt 2",
     ]
-    assert "held 5\u00a0s" in path(one, NOW)
+    assert "waited 5\u00a0s" in path(one, NOW)
 
 
 def test_a_time_of_another_day_has_its_date() -> None:

@@ -1,18 +1,16 @@
 """The doctor and the documentation say the same, and the links of findings lead somewhere."""
 
-import os
 import re
 
 from delayer_client.operator.doctor import CATALOGUE, Doctor, Entry, Severity
 from delayer_client.operator.doctor.judge import alarms, queues, readers
 from delayer_client.operator.doctor.runbook import HEADINGS, anchor_of
+from docs.hooks.reference.pages import filled
 from tests.cfn import ROOT, entry_of, resources
 from tests.running.of_each import of_each
 
 PAGE = (ROOT / "docs/operate/doctor.md").read_text()
-TABLE = PAGE.split("<!-- findings -->")[1].split("<!-- end of findings -->")[0]
-ROW = re.compile(r"^\| `([a-z-]+)` \| (\w+) \| (.+) \| (.*) \|$", re.MULTILINE)
-ROWS = {code: (severity, means, do) for code, severity, means, do in ROW.findall(TABLE)}
+ROWS = re.findall(r"^\| `([a-z-]+)` \| \w+ \| .+ \| .* \|$", filled(PAGE, "operate/doctor.md"), re.MULTILINE)
 LINKS = {
     *(entry.link for entry in CATALOGUE if entry.link),
     *readers.OF_STREAMS.values(),
@@ -20,13 +18,6 @@ LINKS = {
     *queues.LINKS.values(),
     *queues.OLD_LINKS.values(),
 }
-
-
-def relative(link: str) -> str:
-    """As the page of the doctor writes it."""
-    page, _, anchor = link.partition("#")
-    path = "" if page in ("", "operate/doctor.md") else os.path.relpath(page, "operate")
-    return path + (f"#{anchor}" if anchor else "")
 
 
 def anchors(page: str) -> set[str]:
@@ -38,17 +29,12 @@ def anchors(page: str) -> set[str]:
 def test_codes_are_different_and_all_of_them_are_on_the_page() -> None:
     codes = [entry.code for entry in CATALOGUE]
     assert len(set(codes)) == len(codes)
-    assert list(ROWS) == codes
+    assert codes == ROWS
 
 
 @of_each(CATALOGUE)
-def test_a_row_says_what_the_finding_says(entry: Entry) -> None:
-    severity, means, do = ROWS[entry.code]
-    assert (severity, means) == (str(entry.severity), entry.means)
-    text, _, link = do.partition(" [")
-    assert text == entry.do
-    assert relative(entry.link) in link
-    assert bool(entry.do) is (entry.severity is not Severity.OK), "what is not well says what to do"
+def test_what_is_not_well_says_what_to_do(entry: Entry) -> None:
+    assert bool(entry.do) is (entry.severity is not Severity.OK)
 
 
 @of_each(sorted(LINKS))

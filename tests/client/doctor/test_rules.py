@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moto import mock_aws
 
-from delayer.aws.store.attributes import to_attributes
-from delayer.core.recurrence.rule import check_new, parse_rule
-from delayer.core.recurrence.terms import BadRule
-from delayer.core.schedule.instants import DAY
-from delayer.core.series.rules import text_of
-from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
-from delayer.repositories.series.series_table import cursor_item, definition_item
-from delayer.store.items import Item
+from delayer.engines.aws.expressions import to_attributes
+from delayer.engines.store.model import Item
+from delayer.recurrence.rule import check_new, parse_rule
+from delayer.recurrence.terms import BadRule
+from delayer.schedule.instants import DAY
+from delayer.series.repository.series_table import cursor_item, definition_item
+from delayer.series.rules.rules import text_of
+from delayer.series.rules.series import Cursor, SeriesDefinition, SeriesState
 from delayer_client.operator.doctor.facts import StoredRule
 from delayer_client.operator.doctor.gather import stored
 from delayer_client.operator.doctor.judge.rules import misplaced

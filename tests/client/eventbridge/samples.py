@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
-from delayer.core.actions.built_in import built_in
-from delayer.core.api.admission import admit_named
-from delayer.core.api.series.admission import admit_named_series
+from delayer.accept.rules.admission import admit_named
+from delayer.actions.rules.foreign import built_in
+from delayer.series.rules.admission import admit_named_series
 from delayer_client.eventbridge.mapping.outcome import Left, Options, Request, Translated
 from delayer_client.eventbridge.reading.documents import shaped
 from delayer_client.eventbridge.reading.sources import ApiDestination, Connection, Found, Rule, Schedule

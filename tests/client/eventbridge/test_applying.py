@@ -11,11 +11,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from delayer.core.actions.built_in import built_in
-from delayer.core.api.admission import admit_named
-from delayer.core.api.request import Invalid
-from delayer.core.api.series.admission import admit_named_series, admit_preview
-from delayer.core.recurrence.rule import document_of
+from delayer.accept.rules.admission import admit_named
+from delayer.actions.rules.foreign import built_in
+from delayer.http.problem import Invalid
+from delayer.recurrence.rule import document_of
+from delayer.series.rules.admission import admit_named_series, admit_preview
 from delayer_client.errors import WrongArgument
 from delayer_client.eventbridge import (
     COLUMNS,

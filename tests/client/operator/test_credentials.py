@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from delayer_client.cli.exits import Exit
+from delayer_client.cli.refusals import status_of
 from delayer_client.operator import NoCredentials, OperatorStack, find_credentials
 from delayer_client.operator.credentials import local_port, region_in
+from delayer_client.operator.errors import WrongSetting
 from delayer_client.transport.proxies import is_here
 from local.key_pair import KeyPair, write_exports
 
@@ -107,6 +110,20 @@ def test_on_aws_they_are_those_of_boto3(folder: Path) -> None:
     assert (keys.access_key, found.region, found.is_local) == ("test", "eu-central-1", False)
     assert find_credentials(folder=folder).region == "eu-west-1", "without a URL that of the configuration"
     assert find_credentials(AWS_URL, region="us-east-2").region == "us-east-2"
+
+
+@pytest.mark.parametrize(
+    ("region", "endpoint"), [("eu west", ""), ("eu-west-1", "sqs.example.com"), ("eu-west-1", "http://localhost:abc")]
+)
+def test_what_cannot_be_a_region_or_an_endpoint(monkeypatch: pytest.MonkeyPatch, region: str, endpoint: str) -> None:
+    """It is no defect, and the user can mend it."""
+    if endpoint:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    with pytest.raises(
+        WrongSetting, match=r"eu west.*--aws-region|sqs\.example\.com.*AWS_ENDPOINT_URL|no address"
+    ) as refused:
+        find_credentials(region=region).client("lambda")
+    assert status_of(refused.value) == Exit.USAGE
 
 
 def test_without_any_it_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,9 +15,11 @@ from botocore.exceptions import (
     SSOTokenLoadError,
 )
 
-from delayer.core.schedule.instants import SECOND
-from delayer.use_cases.recovery.commands import respond
+from delayer.dead_letters.commands import respond
+from delayer.flow.use_cases.commands import OperateFlow
+from delayer.schedule.instants import SECOND
 from delayer.wiring import use_cases
+from delayer.wiring.build import build
 from delayer_client.operator import (
     Aws,
     Interrupted,
@@ -32,7 +34,7 @@ from delayer_client.operator import (
     grouped,
 )
 from tests.client.doctor.account import a_stack, well
-from tests.unit.use_cases.recovery.test_bulk import bulk_of, letter_of, stored
+from tests.unit.dead_letters.test_bulk import bulk_of, letter_of, stored
 from tests.world import World
 
 
@@ -63,7 +65,7 @@ class Lambda:
         if name.endswith("dead-letters"):
             return respond(evolve(bulk_of(self.world), budget=SECOND), event)
         if name.endswith("flow"):
-            return use_cases.operate_flow(self.world.ports("operator-flow"))(event)
+            return build(OperateFlow, self.world.ports("operator-flow"))(event)
         return use_cases.owner_policy_commands(self.world.ports("operator-owner-policy"))(event)
 
 

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import httpx
 from attrs import frozen
 
-from delayer_client.testing.routes import DEFAULT, route_of
-from tests.unit.aws.http.series.calls import documented
+from delayer.http.routing import DEFAULT, route_of
+from tests.unit.series.calls import documented
 
 
 class Subject(Protocol):

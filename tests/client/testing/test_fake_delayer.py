@@ -3,7 +3,6 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 
 import httpx
@@ -22,7 +21,6 @@ from delayer_client import (
     Unavailable,
 )
 from delayer_client.testing import Answer, Attempt, FakeDelayer
-from delayer_client.testing.agenda import Agenda
 
 HOOK = HttpRequest(url="https://example.com/hook")
 START = datetime(2027, 1, 4, 9, tzinfo=UTC)
@@ -273,14 +271,3 @@ def test_the_next_moment(fake: FakeDelayer, delayer: Delayer) -> None:
     delayer.schedule(HOOK, delay=7)
     assert fake.advance_to_next() == START + 7 * SECOND
     assert len(fake.handed_over) == 1
-
-
-def test_an_agenda_keeps_the_order_of_what_is_due_at_once() -> None:
-    agenda = Agenda()
-    done: list[int] = []
-    for number in range(5):
-        agenda.put(10 - number // 4, partial(done.append, number))
-    while do := agenda.take(10):
-        do()
-    assert done == [4, 0, 1, 2, 3]
-    assert agenda.next() is None

@@ -8,8 +8,8 @@ from unittest.mock import patch
 import pytest
 
 from bench import lists
-from delayer.core.ledger.row import LedgerRow
-from delayer.repositories.ledger.ledger import StoredLedger
+from delayer.ledger.model import LedgerRow
+from delayer.ledger.repository import StoredLedger
 
 filled = cache(lists.filled)  # nobody changes what is in it here
 

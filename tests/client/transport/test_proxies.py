@@ -19,7 +19,6 @@ from delayer_client.console import place_of
 from delayer_client.eventbridge.reading.account import read_account
 from delayer_client.operator.doctor.gather import api as doctor
 from delayer_client.transport.proxies import is_here, proxy_of
-from operate import flow
 from tests.client.cli.conftest import Cli
 
 NAMES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -139,7 +138,7 @@ def test_operators_tools_ask_this_machine_through_no_proxy(
     for name, value in (("ACCESS_KEY_ID", "a"), ("SECRET_ACCESS_KEY", "b"), ("DEFAULT_REGION", "us-east-1")):
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setenv("AWS_ENDPOINT_URL", api.url)
-    flow.main(["--stack", "delayer", "list"], say=lambda _line: None)
+    Cli(surroundings=Surroundings(), fake=None)("flow", "list", "--by-name")  # type: ignore[arg-type]
     read_account(boto3.Session(), groups=["default"])
     assert proxy.came == []
     assert len(api.came) >= 2

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.connections.sealing import AesGcm
-from delayer.fakes import MemorySeal
-from delayer.ports.tokens import Seal
-from delayer.ports.unavailable import Unavailable
+from delayer.connections.ports import Seal
+from delayer.engines.aws.secrets import AesGcm
+from delayer.engines.memory.runtime import MemorySeal
+from delayer.engines.ports import Unavailable
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import Aws
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.connections.secrets import SecretsManager, owner_hash
-from delayer.fakes import MemorySecrets
-from delayer.ports.secrets import Secrets
-from delayer.ports.unavailable import Unavailable
+from delayer.engines.aws.secrets import SecretsManager, owner_hash
+from delayer.engines.memory.runtime import MemorySecrets
+from delayer.engines.ports import Secrets, Unavailable
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import Aws
 from tests.samples import OWNER

@@ -6,41 +6,31 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.connections.connection import (
-    Connection,
-    ConnectionType,
-    SecretNote,
-    SeriesUse,
-    Use,
-    closed,
-    doomed,
-    replaced,
-)
-from delayer.core.connections.tokens import TokenRow
-from delayer.core.schedule.instants import HOUR
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind, key_of
-from delayer.core.series.series import Cursor, Overlap, SeriesDefinition, SeriesState
-from delayer.core.timing.deciding import decide_time
-from delayer.ports.connections import Connections, Full
-from delayer.ports.registry import Registry, ScheduleTransaction
-from delayer.ports.series import SeriesTable, SeriesTransaction
-from delayer.ports.tokens import TokenRows
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.connections import connections as table
-from delayer.repositories.connections.connections import (
+from delayer.accept.ports import Registry, ScheduleTransaction
+from delayer.accept.repository import StoredRegistry
+from delayer.connections import repository as table
+from delayer.connections.model import Connection, ConnectionType, SecretNote, SeriesUse, Use, closed, doomed, replaced
+from delayer.connections.ports import Connections, Full, TokenRows
+from delayer.connections.repository import (
     StoredConnections,
+    StoredTokens,
     connection_item,
     connection_key,
     count_key,
     note_item,
 )
-from delayer.repositories.connections.tokens import StoredTokens
-from delayer.repositories.registry.registry import StoredRegistry
-from delayer.repositories.series.series_table import StoredSeries
-from delayer.store.store import Store
-from delayer.store.writes import Delete, Put
+from delayer.connections.rules import TokenRow
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Delete, Put
+from delayer.engines.store.store import Store
+from delayer.schedule.instants import HOUR
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import IdKind, key_of
+from delayer.series.ports import SeriesTable, SeriesTransaction
+from delayer.series.repository.series_table import StoredSeries
+from delayer.series.rules.series import Cursor, Overlap, SeriesDefinition, SeriesState
+from delayer.timing.rules import decide_time
 from tests.clients import Wrapped
 from tests.contract.conftest import create_table
 from tests.samples import NOW, OWNER, a_definition, a_schedule, an_id
@@ -258,7 +248,7 @@ def test_what_was_closed_and_opened_again_can_be_named(stand: Stand) -> None:
 
 def test_what_is_decided_takes_the_place_of_what_waited(stand: Stand) -> None:
     stand.make()
-    waited = a_schedule(id=an_id(kind=Kind.UNDECIDED), when='{"policy":"spread"}')
+    waited = a_schedule(id=an_id(kind=IdKind.UNDECIDED), when='{"policy":"spread"}')
     assert stand.registry.create(ScheduleTransaction(put=waited, connection="crm"))
     put = a_schedule(LATER)
     change: Any = decide_time(waited.id, OWNER, None, NOW, put.id, "by spread")

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.connections.tokens import TokenRow
-from delayer.core.schedule.instants import DAY, SECOND
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.connections.tokens import StoredTokens, token_from, token_item, token_key
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.connections.repository import StoredTokens, token_from, token_item, token_key
+from delayer.connections.rules import TokenRow
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Put
+from delayer.engines.store.store import Store
+from delayer.schedule.instants import DAY, SECOND
 from tests.contract.conftest import create_table
 from tests.samples import NOW, OWNER
 

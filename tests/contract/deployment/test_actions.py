@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.store.attributes import from_attributes
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.actions.action_type import ActionType
-from delayer.core.actions.built_in import built_in
-from delayer.core.actions.registration import Registration, Registrations, most_bytes
-from delayer.ports.actions import Actions
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.control.actions import KEY, TRIES, StoredActions
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.actions.ports import Actions
+from delayer.actions.repository import KEY, TRIES, StoredActions
+from delayer.actions.rules.foreign import built_in
+from delayer.actions.rules.model import ActionType
+from delayer.actions.rules.registration import Registration, Registrations, most_bytes
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.expressions import from_attributes
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Put
+from delayer.engines.store.store import Store
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.samples import GOLDEN

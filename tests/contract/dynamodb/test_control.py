@@ -5,17 +5,15 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.schedule.bucket import Progress, Shards
-from delayer.core.schedule.instants import DAY
-from delayer.core.schedule.schedule_id import IdKey, IdKeys, first_keys, rotated
-from delayer.core.schedule.table_change import Heartbeat, Heartbeats
-from delayer.ports.control import Control
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.control.control import StoredControl
-from delayer.store.items import row_key
-from delayer.store.store import Store
-from delayer.store.writes import Change, Put
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Change, Put, row_key
+from delayer.engines.store.store import Store
+from delayer.records.ports import Control
+from delayer.records.repository import StoredControl
+from delayer.schedule.instants import DAY
+from delayer.schedule.schedule_id import IdKey, IdKeys, Progress, Shards, first_keys, rotated
+from delayer.schedule.table_change import Heartbeat, Heartbeats
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.samples import KEY, NOW

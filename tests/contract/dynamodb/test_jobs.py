@@ -8,14 +8,14 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.jobs.job import JobRow
-from delayer.core.schedule.instants import SECOND
-from delayer.ports.jobs import Jobs
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.registry.jobs import LIFETIME, MAX_ID, StoredJobs, from_item, job_put, latest_put, to_item
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Put
+from delayer.engines.store.store import Store
+from delayer.jobs.ports import Jobs
+from delayer.jobs.repository import LIFETIME, MAX_ID, StoredJobs, from_item, job_put, latest_put, to_item
+from delayer.jobs.rules import JobRow
+from delayer.schedule.instants import SECOND
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.contract.every_row import every_row

@@ -10,28 +10,23 @@ import pytest
 from attrs import evolve
 from botocore.exceptions import ClientError
 
-from delayer.aws.store.attributes import from_attributes
-from delayer.aws.store.dynamo_store import ITEMS, ROUNDS, DynamoStore
-from delayer.core.history import cloud_events
-from delayer.core.history.events import Event, Original, expiry_of
-from delayer.core.history.whole import whole
-from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
-from delayer.core.schedule.margins import ROW_LIFETIME
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import RANDOM_BYTES
-from delayer.core.series.occurrence import Occurrence
-from delayer.fakes import InOrder
-from delayer.ports.journal import Journal, JournalEntry, PastOccurrence, PastOccurrences
-from delayer.ports.registry import Member, Members
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.journal.journal import (
+from delayer.engines.aws.dynamo_store import ITEMS, ROUNDS, DynamoStore
+from delayer.engines.aws.expressions import from_attributes
+from delayer.engines.memory.runtime import InOrder
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Delete, Item, Put, StoredItem, entry_key
+from delayer.engines.store.store import Store
+from delayer.history import cloud_events
+from delayer.history.model import LifecycleEvent, Occurrence, Original, expiry_of
+from delayer.history.ports import Journal, JournalEntry, Member, Members, PastOccurrence, PastOccurrences
+from delayer.history.repository import (
     MAX_BEGINNING,
     MAX_OUTLINE,
     PARTS,
     StoredJournal,
     beginning_from,
     beginning_item,
+    entry_of,
     event_from,
     event_item,
     outline_from,
@@ -39,10 +34,11 @@ from delayer.repositories.journal.journal import (
     part_of,
     series_list,
 )
-from delayer.repositories.registry.lists import entry_of
-from delayer.store.items import Item, StoredItem, entry_key
-from delayer.store.store import Store
-from delayer.store.writes import Delete, Put
+from delayer.history.rules import whole
+from delayer.ledger.model import EventType, State
+from delayer.schedule.instants import DAY, HOUR, MINUTE, ROW_LIFETIME, SECOND, Millis
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import RANDOM_BYTES
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.contract.every_row import every_row
@@ -51,7 +47,7 @@ from tests.samples import GOLDEN, NOW, OWNER, a_schedule, an_id, many_schedules
 KEEP_FOR = 90 * DAY
 FAR = 2**48
 SOURCE = "urn:delayer:123456789012:eu-west-1:delayer"
-SAMPLE = Event(
+SAMPLE = LifecycleEvent(
     id="4e6ff9dcd8a1a9b3c7e5c8e1d6b2f0a1",
     type=EventType.ATTEMPT_FAILED,
     schedule_id=an_id(),
@@ -68,8 +64,8 @@ SAMPLE = Event(
 ADAPTER = StoredJournal
 
 
-def scheduled(schedule: Schedule, change: str = "c0") -> Event:
-    return Event(
+def scheduled(schedule: Schedule, change: str = "c0") -> LifecycleEvent:
+    return LifecycleEvent(
         id=change,
         type=EventType.SCHEDULED,
         schedule_id=schedule.id,
@@ -81,8 +77,8 @@ def scheduled(schedule: Schedule, change: str = "c0") -> Event:
     )
 
 
-def an_event(change: str = "c1", at: Millis = NOW, revision: int = 1, **changes: Any) -> Event:
-    event = Event(
+def an_event(change: str = "c1", at: Millis = NOW, revision: int = 1, **changes: Any) -> LifecycleEvent:
+    event = LifecycleEvent(
         id=change,
         type=EventType.CLAIMED,
         schedule_id=an_id(),
@@ -95,7 +91,7 @@ def an_event(change: str = "c1", at: Millis = NOW, revision: int = 1, **changes:
     return evolve(event, **changes)
 
 
-def enqueued(change: str, at: Millis = NOW) -> Event:
+def enqueued(change: str, at: Millis = NOW) -> LifecycleEvent:
     return an_event(change, at, revision=0, type=EventType.ENQUEUED, state=State.ENQUEUED)
 
 
@@ -136,11 +132,11 @@ def journal(store: Store) -> StoredJournal:
     return evolve(adapter(store), store=strict(store))
 
 
-def entries_of(events: Iterable[Event]) -> list[JournalEntry]:
+def entries_of(events: Iterable[LifecycleEvent]) -> list[JournalEntry]:
     return [JournalEntry(event=event, text=cloud_events.encode(event)) for event in events]
 
 
-def write(journal: Journal, *events: Event) -> None:
+def write(journal: Journal, *events: LifecycleEvent) -> None:
     assert journal.write(entries_of(events), KEEP_FOR) == []
 
 
@@ -162,7 +158,7 @@ def test_nothing_to_store(journal: Journal) -> None:
     [SAMPLE, scheduled(a_schedule(group="g", tags='{"a": "1"}', payload='{"x": 1.0, "\u00e4 ": [ ]}')), enqueued("c1")],
     ids=["with all", "scheduled", "with little"],
 )
-def test_an_event_is_read_as_it_was_stored(journal: Journal, event: Event) -> None:
+def test_an_event_is_read_as_it_was_stored(journal: Journal, event: LifecycleEvent) -> None:
     write(journal, event)
     assert journal.history(event.schedule_id, OWNER) == (event,)
 
@@ -212,7 +208,7 @@ def test_a_history_stored_at_once_is_in_order(journal: Journal) -> None:
     ],
     ids=["two revisions", "two removals", "a removal and a row", "a beginning and a removal"],
 )
-def test_two_events_of_one_millisecond_stay_apart(journal: Journal, one: Event, other: Event) -> None:
+def test_two_events_of_one_millisecond_stay_apart(journal: Journal, one: LifecycleEvent, other: LifecycleEvent) -> None:
     write(journal, other, one)
     assert journal.history(an_id(), OWNER) == (one, other)
 
@@ -501,7 +497,7 @@ def test_an_occurrence_that_cannot_be_read_is_left_out(journal: StoredJournal) -
 # ------------------------------------------------------------ when it is forgotten
 
 
-def expiry(journal: StoredJournal, event: Event) -> Millis:
+def expiry(journal: StoredJournal, event: LifecycleEvent) -> Millis:
     [entry] = entries_of([event])
     stored = (beginning_item if event.type is EventType.SCHEDULED else event_item)(entry, 0)
     item = journal.store.get(journal.table, key_of(stored))
@@ -519,7 +515,9 @@ def expiry(journal: StoredJournal, event: Event) -> Millis:
     ],
     ids=["before it is due", "after it was due", "far ahead, and it may go on for as long as its row"],
 )
-def test_an_event_expires_so_long_after_it_is_over(journal: StoredJournal, event: Event, counted_from: Millis) -> None:
+def test_an_event_expires_so_long_after_it_is_over(
+    journal: StoredJournal, event: LifecycleEvent, counted_from: Millis
+) -> None:
     write(journal, event)
     assert expiry(journal, event) == counted_from + KEEP_FOR == expiry_of(event, KEEP_FOR)
 
@@ -544,7 +542,7 @@ def test_the_text_is_stored_as_it_came(journal: StoredJournal) -> None:
     assert journal.history(an_id(), OWNER) == (enqueued("c1"),)
 
 
-def in_its_part(item: Item, event: Event) -> Item:
+def in_its_part(item: Item, event: LifecycleEvent) -> Item:
     """What was written before the list had parts, and is still read, as it is written since (ADR 0167)."""
     assert item["list"] == owner_list(OWNER)
     return {**item, "list": owner_list(OWNER, part_of(event.schedule_id))}

@@ -5,15 +5,14 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.schedule.instants import DAY, SECOND
-from delayer.core.schedule.schedule_id import RANDOM_BYTES
-from delayer.ports.live_count import LiveCount
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.journal.live_count import PARTS, SPAN, StoredLiveCount
-from delayer.store.items import ONLY, Item, entry_key
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import ONLY, Item, Put, entry_key
+from delayer.engines.store.store import Store
+from delayer.history.ports import LiveCount
+from delayer.history.repository import COUNT_PARTS, SPAN, StoredLiveCount
+from delayer.schedule.instants import DAY, SECOND
+from delayer.schedule.schedule_id import RANDOM_BYTES
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped, cancelled
 from tests.contract.conftest import create_table
 from tests.contract.every_row import every_row
@@ -70,7 +69,7 @@ def test_several_are_counted_side_by_side_in_any_order(live_count: LiveCount) ->
 
 def test_many_are_counted(live_count: LiveCount) -> None:
     """More than the parts that a count is spread over."""
-    ids = [an_id(NOW + at) for at in range(3 * PARTS)]
+    ids = [an_id(NOW + at) for at in range(3 * COUNT_PARTS)]
     for schedule_id in ids:
         hear(live_count, STARTED, schedule_id)
     assert live_count.live(OWNER, NOW) == len(ids)
@@ -89,10 +88,10 @@ def test_each_owner_has_its_own(live_count: LiveCount) -> None:
 
 def test_ends_alone_are_never_below_0(live_count: LiveCount) -> None:
     """And take nothing from what begins afterwards."""
-    for at in range(PARTS):
+    for at in range(COUNT_PARTS):
         hear(live_count, ENDED, an_id(NOW + at))
         assert live_count.live(OWNER, NOW) == 0
-    hear(live_count, STARTED, an_id(NOW + PARTS))
+    hear(live_count, STARTED, an_id(NOW + COUNT_PARTS))
     assert live_count.live(OWNER, NOW) == 1
 
 
@@ -131,15 +130,15 @@ def test_the_count_and_the_note_are_written_together(dynamodb: Any) -> None:
 
 def test_the_count_is_spread(live_count: StoredLiveCount) -> None:
     """Two transactions on one item at a time refuse each other."""
-    for at in range(8 * PARTS):
+    for at in range(8 * COUNT_PARTS):
         hear(live_count, STARTED, an_id(NOW + at))
     parts = items(live_count)["live"]
-    assert len(parts) == PARTS
+    assert len(parts) == COUNT_PARTS
     assert max(part["count"] for part in parts) <= 3 * 8
 
 
 def test_a_beginning_and_its_end_are_in_the_same_part(live_count: StoredLiveCount) -> None:
-    for at in range(PARTS):
+    for at in range(COUNT_PARTS):
         hear(live_count, STARTED, an_id(NOW + at))
         hear(live_count, ENDED, an_id(NOW + at))
     assert {part["count"] for part in items(live_count)["live"]} == {0}

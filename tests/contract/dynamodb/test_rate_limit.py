@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.schedule.instants import HOUR, SECOND
-from delayer.ports.rate_limit import RateLimit
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.registry.rate_limit import StoredRateLimit
-from delayer.store.store import Store
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.store import Store
+from delayer.owners.ports import RateLimit
+from delayer.owners.repository import StoredRateLimit
+from delayer.schedule.instants import HOUR, SECOND
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.contract.every_row import every_row

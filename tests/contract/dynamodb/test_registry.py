@@ -7,24 +7,8 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from delayer.aws.store.attributes import from_attributes
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.api.cancellation import decide_replace
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended, ended_unclaimed
-from delayer.core.ledger.row import LedgerChange, LedgerRow, named
-from delayer.core.schedule.instants import HOUR, MINUTE
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import FAR, Kind, key_of
-from delayer.core.timing.deciding import decide_time
-from delayer.fakes import InOrder
-from delayer.ports.ledger import Ledger, Written
-from delayer.ports.registry import Member, Members, NameRow, Registry, RequestRow, ScheduleTransaction
-from delayer.ports.schedule_table import Records
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.feed import kind_of
-from delayer.repositories.ledger.ledger import StoredLedger
-from delayer.repositories.registry.registry import (
+from delayer.accept.ports import NameRow, Registry, RequestRow, ScheduleTransaction
+from delayer.accept.repository import (
     StoredRegistry,
     member_item,
     name_from,
@@ -33,12 +17,27 @@ from delayer.repositories.registry.registry import (
     request_from,
     request_item,
 )
-from delayer.repositories.schedules.records import StoredRecords
-from delayer.repositories.schedules.schedule_table import put_record
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.store.changes import ItemChange
-from delayer.store.store import Store
-from delayer.use_cases.transactions import with_name
+from delayer.accept.rules.status import decide_replace
+from delayer.accept.use_cases.once import with_name
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.expressions import from_attributes
+from delayer.engines.memory.runtime import InOrder
+from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite import SqliteStore
+from delayer.engines.store.model import ItemChange
+from delayer.engines.store.store import Store
+from delayer.history.ports import Member, Members
+from delayer.lambdas.memory_stream import kind_of
+from delayer.ledger.model import LedgerChange, LedgerRow, State, named
+from delayer.ledger.ports import Ledger, Written
+from delayer.ledger.repository import StoredLedger
+from delayer.ledger.rules import ended, ended_unclaimed
+from delayer.records.ports import Records
+from delayer.records.repository import StoredRecords, put_record
+from delayer.schedule.instants import HOUR, MINUTE
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import FAR, IdKind, key_of
+from delayer.timing.rules import decide_time
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped, cancelled
 from tests.contract.conftest import create_table
 from tests.samples import (
@@ -573,7 +572,7 @@ def test_a_condition_that_failed_beside_a_conflict_has_failed() -> None:
 
 
 ASKED = a_schedule(
-    id=an_id(NOW - MINUTE, kind=Kind.UNDECIDED), created_at=NOW - MINUTE, group="g", when='{"policy":"p"}'
+    id=an_id(NOW - MINUTE, kind=IdKind.UNDECIDED), created_at=NOW - MINUTE, group="g", when='{"policy":"p"}'
 )
 
 
@@ -620,7 +619,7 @@ def test_a_decision_after_a_cancel_writes_nothing(stand: Stand) -> None:
 
 def test_what_waits_takes_the_place_of_what_waits(stand: Stand) -> None:
     stand.registry.create(ScheduleTransaction(put=ASKED))
-    other = evolve(ASKED, id=an_id(NOW, kind=Kind.UNDECIDED))
+    other = evolve(ASKED, id=an_id(NOW, kind=IdKind.UNDECIDED))
     end = decide_replace(ASKED.id, OWNER, None, other.id, NOW)
     assert isinstance(end, LedgerChange)
     assert stand.registry.replace(ScheduleTransaction(put=other, delete=key_of(ASKED.id), end=end))

@@ -6,18 +6,17 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.store.attributes import from_attributes, to_attributes
-from delayer.aws.store.dynamo_store import ITEMS, ROUNDS, DynamoStore
-from delayer.core.schedule.bucket import Bucket, RecordKey
-from delayer.core.schedule.instants import DAY, MINUTE, SECOND
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import key_of
-from delayer.core.schedule.table_change import Heartbeat
-from delayer.ports.schedule_table import ScheduleTable
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.schedules.schedule_table import StoredScheduleTable, from_item, key_item, to_item
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.engines.aws.dynamo_store import ITEMS, ROUNDS, DynamoStore
+from delayer.engines.aws.expressions import from_attributes, to_attributes
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Put
+from delayer.engines.store.store import Store
+from delayer.records.ports import ScheduleTable
+from delayer.records.repository import StoredScheduleTable, from_item, key_item, to_item
+from delayer.schedule.instants import DAY, MINUTE, SECOND
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import Bucket, RecordKey, key_of
+from delayer.schedule.table_change import Heartbeat
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.contract.every_row import every_row
@@ -278,7 +277,7 @@ def test_what_stays_unprocessed_is_reported(dynamodb: Any) -> None:
 def test_what_is_never_answered_is_unavailable(dynamodb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """After five pauses between six tries: after the last one nothing is waited for."""
     pauses: list[float] = []
-    monkeypatch.setattr("delayer.aws.store.dynamo_store.time.sleep", pauses.append)
+    monkeypatch.setattr("delayer.engines.aws.dynamo_store.time.sleep", pauses.append)
     client = Wrapped(dynamodb, batch_get_item=lambda **asked: {"UnprocessedKeys": asked["RequestItems"]})
     with pytest.raises(Unavailable, match="2 items were not answered"):
         StoredScheduleTable(store=DynamoStore(client), table="t").read_all(

@@ -2,13 +2,13 @@
 
 import pytest
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.recovery.trial import Trial
-from delayer.core.schedule.instants import DAY, SECOND
-from delayer.ports.trials import Trials
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.control.trials import StoredTrials
-from delayer.store.store import Store
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.store import Store
+from delayer.recovery.ports import Trials
+from delayer.recovery.repository import StoredTrials
+from delayer.recovery.rules import Trial
+from delayer.schedule.instants import DAY, SECOND
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.contract.every_row import every_row

@@ -5,18 +5,16 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.flow.block import Block, Kind, crowded, opened, opened_again, probing, suspended
-from delayer.core.flow.comeback import coming_back
-from delayer.core.flow.party import EVERY, Party
-from delayer.core.limits.limit import limited
-from delayer.core.schedule.instants import DAY, MINUTE, SECOND
-from delayer.ports.flow import Rows
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.flow.blocks import LIST, StoredBlocks, from_item, to_item
-from delayer.store.items import Item, entry_key
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Item, Put, entry_key
+from delayer.engines.store.store import Store
+from delayer.flow.ports import Rows
+from delayer.flow.repository import LIST, StoredBlocks, from_item, to_item
+from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, crowded, opened, opened_again, probing, suspended
+from delayer.flow.rules.comeback import coming_back
+from delayer.flow.rules.limit import limited
+from delayer.schedule.instants import DAY, MINUTE, SECOND
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.samples import NOW, OWNER
@@ -170,7 +168,7 @@ def test_a_row_that_cannot_be_read_keeps_nobody_else_back(change: dict[str, Any]
 def test_a_suspension_counts_as_long_as_its_party_can_be_read(change: dict[str, Any], blocks: StoredBlocks) -> None:
     put(blocks, {**to_item(SUSPENDED), **change})
     rows = blocks.rows(latest=False)
-    assert [(block.kind, block.party) for block in rows.blocks] == [(Kind.SUSPENSION, SUSPENDED.party)]
+    assert [(block.kind, block.party) for block in rows.blocks] == [(BlockKind.SUSPENSION, SUSPENDED.party)]
     assert rows.malformed == (SUSPENDED.key,)
 
 

@@ -2,14 +2,13 @@
 
 import pytest
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.schedule.instants import DAY
-from delayer.ports.lines import Booked, Elsewhere
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.flow.lines import LIST, StoredLines
-from delayer.store.items import entry_key
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Put, entry_key
+from delayer.engines.store.store import Store
+from delayer.flow.ports import Booked, Elsewhere
+from delayer.flow.repository import SLOTS_LIST, StoredLines
+from delayer.schedule.instants import DAY
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.samples import NOW
@@ -67,7 +66,7 @@ def test_all_pages_are_read(lines: StoredLines) -> None:
     """A page of DynamoDB has one MiB: three rows of 400 kB are more."""
     many = {f"line {at}": FIRST + at for at in range(4)}
     for line, end in many.items():
-        lines.store.write(Put(lines.table, entry_key(LIST, line), {"next": end, "large": "x" * 390_000}))
+        lines.store.write(Put(lines.table, entry_key(SLOTS_LIST, line), {"next": end, "large": "x" * 390_000}))
     assert lines.line_ends() == many
 
 

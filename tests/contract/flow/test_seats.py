@@ -2,22 +2,22 @@
 
 import pytest
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.limits.seats import TERM, Hold, Row, Taking
-from delayer.ports.seats import KeepsSeats
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.flow.seats import StoredSeats
-from delayer.store.store import Store
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.store import Store
+from delayer.flow.ports import KeepsSeats
+from delayer.flow.repository import StoredSeats
+from delayer.flow.rules.gate import TERM, Row, SeatHold, Taking
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.samples import NOW
 
 ADAPTER = StoredSeats
 UNTIL = NOW + TERM
-A, B, C = (Hold(id=name, number=number, until=UNTIL) for name, number in (("a", 3), ("b", 2), ("c", 1)))
+A, B, C = (SeatHold(id=name, number=number, until=UNTIL) for name, number in (("a", 3), ("b", 2), ("c", 1)))
 
 
-def taking(hold: Hold, *gone: Hold, most: int = 5) -> Taking:
+def taking(hold: SeatHold, *gone: SeatHold, most: int = 5) -> Taking:
     return Taking(hold=hold, gone=gone, most=most)
 
 
@@ -59,7 +59,7 @@ def test_what_is_given_back_is_free_once(rows: KeepsSeats) -> None:
 def test_who_takes_removes_what_is_over_once(rows: KeepsSeats) -> None:
     rows.take_seats("s", taking(A))
     rows.take_seats("s", taking(B))
-    four = Hold(id="d", number=4, until=UNTIL + 1)
+    four = SeatHold(id="d", number=4, until=UNTIL + 1)
     assert rows.take_seats("s", taking(four, A)) == Row(taken=5, holds=(A, B)), "not so many are free then"
     assert rows.take_seats("s", taking(four, A, B)) is None
     assert rows.take_seats("s", taking(C, A)) == Row(taken=4, holds=(four,)), "another one has removed it"
@@ -68,7 +68,7 @@ def test_who_takes_removes_what_is_over_once(rows: KeepsSeats) -> None:
 
 def test_a_hold_that_was_taken_anew_is_another(rows: KeepsSeats) -> None:
     rows.take_seats("s", taking(A))
-    later = Hold(id=A.id, number=A.number, until=UNTIL + 1)
+    later = SeatHold(id=A.id, number=A.number, until=UNTIL + 1)
     assert rows.return_seats("s", [later]) == Row(taken=3, holds=(A,))
 
 

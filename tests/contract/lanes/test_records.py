@@ -3,27 +3,26 @@
 import pytest
 from attrs import define
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.schedule.instants import SECOND
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind, key_of
-from delayer.fakes import ManualClock
-from delayer.ports.schedule_table import Records, ScheduleTable
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.feed import RELAXED as FED
-from delayer.repositories.feed import Feed
-from delayer.repositories.schedules.records import StoredRecords
-from delayer.repositories.schedules.schedule_table import StoredScheduleTable, from_item, to_item
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.store.store import Store
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite import SqliteStore
+from delayer.engines.store.store import Store
+from delayer.lambdas.memory_stream import RELAXED as FED
+from delayer.lambdas.memory_stream import Feed
+from delayer.records.ports import Records, ScheduleTable
+from delayer.records.repository import StoredRecords, StoredScheduleTable, from_item, to_item
+from delayer.schedule.instants import SECOND
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import IdKind, key_of
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.samples import NOW, a_relaxed_schedule, a_schedule, an_id
 
 ADAPTER = StoredRecords
 PLAIN, RELAXED = a_schedule(), a_relaxed_schedule()
-OCCURRENCE = a_schedule(id=an_id(kind=Kind.OCCURRENCE), created_at=NOW)
-WAITS = a_schedule(id=an_id(kind=Kind.UNDECIDED), created_at=NOW, when='{"policy":"spread","seconds":60}')
+OCCURRENCE = a_schedule(id=an_id(kind=IdKind.OCCURRENCE), created_at=NOW)
+WAITS = a_schedule(id=an_id(kind=IdKind.UNDECIDED), created_at=NOW, when='{"policy":"spread","seconds":60}')
 ALL = {"plain": PLAIN, "occurrence": OCCURRENCE, "relaxed": RELAXED, "undecided": WAITS}
 KEYS = [key_of(schedule.id) for schedule in ALL.values()]
 

@@ -5,18 +5,17 @@ from typing import Any
 import pytest
 from attrs import define
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind, key_of
-from delayer.ports.schedule_table import Records
-from delayer.ports.unavailable import Unavailable
-from delayer.ports.waiting_table import FindsWaiting, Waits
-from delayer.repositories.schedules.records import StoredRecords
-from delayer.repositories.schedules.schedule_table import key_item
-from delayer.repositories.schedules.waiting_table import StoredWaitingTable
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Put
+from delayer.engines.store.store import Store
+from delayer.records.ports import Records
+from delayer.records.repository import StoredRecords, key_item
+from delayer.schedule.instants import SECOND, Millis
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import IdKind, key_of
+from delayer.timing.ports import WaitingSchedule, WaitingTable
+from delayer.timing.repository import StoredWaitingTable
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.samples import NOW, a_schedule, an_id
@@ -29,7 +28,7 @@ WHEN = '{"policy":"spread","seconds":60}'
 class Stand:
     """The port, and the one that writes to its table."""
 
-    waiting: FindsWaiting
+    waiting: WaitingTable
     records: Records
 
     def accept(self, *instants: Millis, shard: int = 3) -> list[str]:
@@ -49,7 +48,7 @@ class Stand:
 
 
 def waits(instant: Millis, shard: int = 3) -> Schedule:
-    return a_schedule(id=an_id(instant, shard, kind=Kind.UNDECIDED), created_at=instant, when=WHEN)
+    return a_schedule(id=an_id(instant, shard, kind=IdKind.UNDECIDED), created_at=instant, when=WHEN)
 
 
 @pytest.fixture
@@ -67,7 +66,7 @@ def test_nothing_waits(stand: Stand) -> None:
 
 def test_it_says_which_policy_is_to_be_asked(stand: Stand) -> None:
     [schedule_id] = stand.accept(NOW)
-    assert stand.waiting.page(3, 0, NOW + 1).waits == (Waits(schedule_id=schedule_id, when=WHEN),)
+    assert stand.waiting.page(3, 0, NOW + 1).waits == (WaitingSchedule(schedule_id=schedule_id, when=WHEN),)
 
 
 @pytest.mark.parametrize("damaged", [{}, {"when": 1}], ids=["missing", "no text"])
@@ -76,7 +75,7 @@ def test_a_policy_that_cannot_be_read_is_none(store: Store, damaged: dict[str, A
     waiting = StoredWaitingTable(store=store, table=create_table(store, "bucket", "due"))
     key = key_of(waits(NOW).id)
     store.write(Put(waiting.table, key_item(key), damaged))
-    assert waiting.page(3, 0, NOW + 1).waits == (Waits(schedule_id=waits(NOW).id, when=""),)
+    assert waiting.page(3, 0, NOW + 1).waits == (WaitingSchedule(schedule_id=waits(NOW).id, when=""),)
 
 
 def test_from_and_before(stand: Stand) -> None:

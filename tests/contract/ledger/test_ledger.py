@@ -9,22 +9,19 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.aws.runtime.environment import Threads
-from delayer.aws.store.attributes import from_attributes, to_attributes
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.ledger.detail import MAX_DETAIL
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended, hopped, retried
-from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.core.recovery.redriving import redriven
-from delayer.core.schedule.instants import DAY, SECOND
-from delayer.fakes import InOrder
-from delayer.ports.ledger import Conflict, Ledger, WriteResult, Written
-from delayer.ports.unavailable import RowMissing, Unavailable
-from delayer.repositories.ledger.ledger import StoredLedger, from_item, to_item
-from delayer.store.items import Item
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.dead_letters.rules import redriven
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.expressions import from_attributes, to_attributes
+from delayer.engines.memory.runtime import InOrder
+from delayer.engines.ports import Unavailable
+from delayer.engines.process import Threads
+from delayer.engines.store.model import Item, Put
+from delayer.engines.store.store import Store
+from delayer.ledger.model import MAX_DETAIL, LedgerChange, LedgerRow, State
+from delayer.ledger.ports import Conflict, Ledger, RowMissing, WriteResult, Written
+from delayer.ledger.repository import StoredLedger, from_item, to_item
+from delayer.ledger.rules import ended, hopped, retried
+from delayer.schedule.instants import DAY, SECOND
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.contract.every_row import every_row
@@ -237,7 +234,7 @@ def test_a_defect_at_one_change_concerns_that_change_only(
             raise RuntimeError("a defect")
         return to_item(row)
 
-    monkeypatch.setattr("delayer.repositories.ledger.ledger.to_item", defective)
+    monkeypatch.setattr("delayer.ledger.repository.to_item", defective)
     changes = [LedgerChange(row=a_claim(nonce="n2")), LedgerChange(row=a_claim(due=NOW + 1))]
     defect, neighbour = ledger.write(changes)
     assert isinstance(defect, Unavailable)

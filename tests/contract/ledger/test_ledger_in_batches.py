@@ -17,23 +17,19 @@ from attrs import define, evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from delayer.aws.runtime.environment import Started, SystemClock, Threads
-from delayer.aws.store.conflicts import PAUSES
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.aws.store.each import statement
-from delayer.core.ledger.detail import MAX_DETAIL
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
-from delayer.core.schedule.instants import SECOND
-from delayer.core.schedule.schedule_id import Kind
-from delayer.fakes import InOrder
-from delayer.ports.ledger import Conflict, LedgerInBatches, WriteResult, Written
-from delayer.ports.unavailable import RowMissing, Unavailable
-from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
-from delayer.repositories.ledger.ledger import ATTRIBUTES, put_change, to_item
-from delayer.store.items import Item
-from delayer.store.store import Store
-from delayer.use_cases.firing.together import LedgerTogether
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.each import PAUSES, statement
+from delayer.engines.memory.runtime import InOrder
+from delayer.engines.ports import Unavailable
+from delayer.engines.process import Started, SystemClock, Threads
+from delayer.engines.store.model import Item
+from delayer.engines.store.store import Store
+from delayer.execute.together import LedgerTogether
+from delayer.ledger.model import MAX_DETAIL, Arrival, LedgerChange, LedgerRow, State
+from delayer.ledger.ports import Conflict, LedgerInBatches, RowMissing, WriteResult, Written
+from delayer.ledger.repository import ATTRIBUTES, StoredLedgerInBatches, put_change, to_item
+from delayer.schedule.instants import SECOND
+from delayer.schedule.schedule_id import IdKind
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.contract.ledger.test_ledger import (
@@ -85,7 +81,7 @@ neighbours = (a_claim(due=NOW + 10**9 + number) for number in count())
 @pytest.fixture(autouse=True)
 def _time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where many are put one by one, it does not depend on the machine how far that comes."""
-    monkeypatch.setattr("delayer.aws.store.each.IN_TIME", 60)
+    monkeypatch.setattr("delayer.engines.aws.each.IN_TIME", 60)
 
 
 def adapter(store: Store) -> StoredLedgerInBatches:
@@ -192,7 +188,12 @@ def test_an_update_leaves_what_a_put_leaves(
 
 def test_every_attribute_of_a_row_is_named_in_an_update() -> None:
     """Also one that a later field of the row will have."""
-    texts = {"schedule_id": an_id(kind=Kind.OCCURRENCE), "owner": "o", "state": State.CLAIMED, "arrival": Arrival.TAKEN}
+    texts = {
+        "schedule_id": an_id(kind=IdKind.OCCURRENCE),
+        "owner": "o",
+        "state": State.CLAIMED,
+        "arrival": Arrival.TAKEN,
+    }
     full: dict[str, Any] = {
         one.name: texts.get(one.name, "x" if one.type is str else 7 * SECOND) for one in LedgerRow.__attrs_attrs__
     }
@@ -292,7 +293,7 @@ def test_what_is_begun_is_begun_in_time(
     """What is throttled is asked for again, and what is not taken as a statement is put: at the last moment, too."""
     now = [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda _: now.__setitem__(0, now[0] + slept))
-    monkeypatch.setattr("delayer.aws.store.each.time", clock)
+    monkeypatch.setattr("delayer.engines.aws.each.time", clock)
     client = answering(partiql, ["ThrottlingError", "ValidationError"], [""])
     ledger = through(client)
     changes = [LedgerChange(row=a_claim()), LedgerChange(row=a_claim(due=NOW + 1))]
@@ -338,7 +339,7 @@ def test_a_request_that_failed_leaves_all_unavailable(partiql: Any, error: str) 
 
 def test_the_threads_of_the_pool_may_all_wait_for_one_request(partiql: Any) -> None:
     """What is put one by one in the end is put by the thread that has asked: no other has time for it."""
-    together = LedgerTogether(ledger=refusing(partiql), clock=SystemClock(), new_meeting=Condition)
+    together = LedgerTogether(ledger_in_batches=refusing(partiql), clock=SystemClock(), new_meeting=Condition)
     rows = [a_claim(due=NOW + at) for at in range(20)]
     pool = Threads(width=10)
     beside = Started()
@@ -381,7 +382,7 @@ def test_a_defect_at_one_change_concerns_that_change_only(
             raise RuntimeError("a defect")
         return to_item(row)
 
-    monkeypatch.setattr("delayer.repositories.ledger.ledger.to_item", defective)
+    monkeypatch.setattr("delayer.ledger.repository.to_item", defective)
     rows = [a_claim(), a_claim(due=NOW + 1, nonce="n2"), a_claim(due=NOW + 2)]
     first, defect, last = alone.write([LedgerChange(row=row) for row in rows])
     assert isinstance(defect, Unavailable)

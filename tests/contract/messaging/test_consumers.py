@@ -7,12 +7,10 @@ import pytest
 from aws_lambda_powertools.utilities.data_classes import SQSEvent
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from delayer.aws.events.sqs import received_messages_of
-from delayer.aws.messaging.consumers import LambdaConsumers
-from delayer.ports.consumers import Absent
-from delayer.ports.queue import ReceivedMessage
-from delayer.ports.stream_consumer import Died
-from delayer.ports.unavailable import Unavailable
+from delayer.engines.ports import ReceivedMessage, Unavailable
+from delayer.lambdas.consumers import LambdaConsumers
+from delayer.lambdas.events import received_messages_of
+from delayer.recovery.ports import Absent, Died
 from tests.clients import ERRORS, Failing
 from tests.contract.messaging.test_stream_consumer import HUNG, Answering
 

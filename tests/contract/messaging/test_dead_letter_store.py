@@ -7,30 +7,30 @@ import pytest
 from attrs import evolve
 from botocore.exceptions import ClientError
 
-from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
-from delayer.core.recovery.dead_letter import Prefix, decode
-from delayer.core.recovery.waiting import WAITING, WaitingRecords, records_in
-from delayer.fakes import MemoryDeadLetterStore
-from delayer.ports.dead_letter_store import DeadLetterStore
-from delayer.ports.unavailable import Unavailable
+from delayer.dead_letters.model import WAITING, Prefix, WaitingRecords, decode, records_in
+from delayer.dead_letters.ports import DeadLetterStore
+from delayer.dead_letters.repository import StoredDeadLetters
+from delayer.engines.aws.objects import S3Objects
+from delayer.engines.memory.runtime import MemoryObjects
+from delayer.engines.ports import Unavailable
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import Aws
 from tests.contract.engines import REGION
 from tests.samples import NOW, a_dead_letter, an_id
 
 _names = (f"bucket-{number}" for number in count())
-ADAPTER = S3DeadLetterStore
+ADAPTER = StoredDeadLetters
 
 
-def adapter(s3: Any) -> S3DeadLetterStore:
+def adapter(s3: Any) -> StoredDeadLetters[S3Objects]:
     name = next(_names)
     s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
-    return S3DeadLetterStore(s3=s3, bucket=name)
+    return StoredDeadLetters(S3Objects(s3=s3, bucket=name))
 
 
 @pytest.fixture
 def store(aws_or_fake: Aws | None) -> DeadLetterStore:
-    return MemoryDeadLetterStore() if aws_or_fake is None else adapter(aws_or_fake("s3"))
+    return StoredDeadLetters(MemoryObjects()) if aws_or_fake is None else adapter(aws_or_fake("s3"))
 
 
 def everything(store: DeadLetterStore, prefix: str = "") -> list[str]:
@@ -140,13 +140,13 @@ def test_a_page_after_a_key_that_is_gone(store: DeadLetterStore) -> None:
 @pytest.mark.parametrize("code", ["NoSuchKey", "404"])
 def test_either_word_for_what_is_not_there(code: str) -> None:
     missing = ClientError({"Error": {"Code": code}}, "GetObject")
-    assert S3DeadLetterStore(s3=Failing(missing), bucket="b").get("x") is None
+    assert StoredDeadLetters(S3Objects(s3=Failing(missing), bucket="b")).get("x") is None
 
 
 @pytest.mark.parametrize("error", [*ERRORS, "NoSuchBucket"])
 def test_what_failed_is_unavailable(error: str) -> None:
     failure = ERRORS.get(error) or ClientError({"Error": {"Code": error}}, "Operation")
-    store = S3DeadLetterStore(s3=Failing(failure), bucket="b")
+    store = StoredDeadLetters(S3Objects(s3=Failing(failure), bucket="b"))
     for call in (
         lambda: store.put(a_dead_letter()),
         lambda: store.list("", "", 1),

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from delayer.aws.messaging.function import LARGEST_ANSWER, LambdaFunction
-from delayer.ports.function import NoAnswer
+from delayer.engines.aws.function import LARGEST_ANSWER, LambdaFunction
+from delayer.engines.ports import NoAnswer
 from tests.clients import ERRORS, AnyClient, Failing
 
 ADAPTER = LambdaFunction

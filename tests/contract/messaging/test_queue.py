@@ -9,13 +9,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from delayer.aws.messaging.batches import MESSAGES
-from delayer.aws.messaging.queue import BATCH_BYTES, SqsQueue
-from delayer.core.schedule.instants import SECOND
-from delayer.core.schedule.messages import MAX_BYTES
-from delayer.fakes import ManualClock, MemoryQueue
-from delayer.ports.queue import Outgoing, Queue, ReceivedMessage
-from delayer.ports.unavailable import Unavailable
+from delayer.engines.aws.messaging import BATCH_BYTES, MESSAGES, SqsQueue
+from delayer.engines.memory.messaging import MemoryQueue
+from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.ports import Outgoing, Queue, ReceivedMessage, Unavailable
+from delayer.schedule.instants import SECOND
+from delayer.schedule.messages import MAX_BYTES
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import Aws
 from tests.samples import NOW

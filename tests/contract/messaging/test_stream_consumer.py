@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
-from delayer.ports.stream_consumer import Died
-from delayer.ports.unavailable import Unavailable
+from delayer.engines.ports import Unavailable
+from delayer.lambdas.consumers import LambdaStreamConsumer
+from delayer.recovery.ports import Died
 from tests.clients import ERRORS, AnyClient, Failing
 from tests.samples import a_relaxed_schedule, a_schedule
 

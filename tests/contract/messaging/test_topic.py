@@ -9,10 +9,9 @@ from attrs import define
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from delayer.aws.messaging.batches import MESSAGES
-from delayer.aws.messaging.topic import BATCH_BYTES, SnsTopic
-from delayer.fakes import MemoryTopic
-from delayer.ports.topic import Announcement, Topic
+from delayer.engines.aws.messaging import MESSAGES, TOPIC_BATCH_BYTES, SnsTopic
+from delayer.engines.memory.messaging import MemoryTopic
+from delayer.engines.ports import Announcement, Topic
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import Aws
 
@@ -130,7 +129,7 @@ class Recorded(AnyClient):
 
     def publish_batch(self, TopicArn: str, PublishBatchRequestEntries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803 - boto3's
         assert len(PublishBatchRequestEntries) <= MESSAGES
-        assert sum(bytes_of(entry) for entry in PublishBatchRequestEntries) <= BATCH_BYTES
+        assert sum(bytes_of(entry) for entry in PublishBatchRequestEntries) <= TOPIC_BATCH_BYTES
         assert len({entry["Id"] for entry in PublishBatchRequestEntries}) == len(PublishBatchRequestEntries)
         self.batches.append(PublishBatchRequestEntries)
         return {"Successful": [{"Id": entry["Id"]} for entry in PublishBatchRequestEntries]}
@@ -151,8 +150,8 @@ OVERHEAD = len("type" + "String" + "\u00e4") + 1
 @settings(max_examples=30)
 @given(st.lists(st.integers(1, 260_000), max_size=30))
 @example([100] * 30)
-@example([BATCH_BYTES - OVERHEAD, 1, BATCH_BYTES - 2 * OVERHEAD - 1, 1, 1])
-@example([(BATCH_BYTES // 10) - OVERHEAD] * 11 + [(BATCH_BYTES // 10) - OVERHEAD + 1] * 11)
+@example([TOPIC_BATCH_BYTES - OVERHEAD, 1, TOPIC_BATCH_BYTES - 2 * OVERHEAD - 1, 1, 1])
+@example([(TOPIC_BATCH_BYTES // 10) - OVERHEAD] * 11 + [(TOPIC_BATCH_BYTES // 10) - OVERHEAD + 1] * 11)
 def test_batches_stay_within_both_limits(sizes: list[int]) -> None:
     """Ten, and 256 KiB together; all of them, in order, none twice, and no more batches than needed."""
     client = Recorded()
@@ -160,7 +159,7 @@ def test_batches_stay_within_both_limits(sizes: list[int]) -> None:
     assert SnsTopic(sns=client, arn="a").publish([an_announcement(text, type="\u00e4") for text in texts]) == []
     assert [entry["Message"] for batch in client.batches for entry in batch] == texts
     for one, other in pairwise(client.batches):
-        assert len(one) == MESSAGES or sum(bytes_of(entry) for entry in [*one, other[0]]) > BATCH_BYTES
+        assert len(one) == MESSAGES or sum(bytes_of(entry) for entry in [*one, other[0]]) > TOPIC_BATCH_BYTES
 
 
 def test_no_announcement_no_request() -> None:
@@ -186,7 +185,7 @@ def test_what_is_in_failed_is_reported_by_its_position() -> None:
 
 def test_what_sns_refuses_for_its_size_does_not_stop_its_neighbours(sns: Any) -> None:
     topic = SnsTopic(sns=sns, arn=sns.create_topic(Name=next(_names))["TopicArn"])
-    announcements = [an_announcement("a"), an_announcement("x" * (BATCH_BYTES + 1)), an_announcement("b")]
+    announcements = [an_announcement("a"), an_announcement("x" * (TOPIC_BATCH_BYTES + 1)), an_announcement("b")]
     refused: list[int] = []
     assert topic.publish(announcements, refused.append) == [], "tried again for a day, it would hold up its shard"
     assert refused == [1]

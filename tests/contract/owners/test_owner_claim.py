@@ -2,13 +2,13 @@
 
 import pytest
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.owners.claim import OwnerClaim
-from delayer.ports.owner_claim import KeepsOwnerClaim
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.control.owner_claim import KEY, StoredOwnerClaim
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Put
+from delayer.engines.store.store import Store
+from delayer.owners.admission import OwnerClaim
+from delayer.owners.ports import KeepsOwnerClaim
+from delayer.owners.repository import KEY, StoredOwnerClaim
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.samples import NOW

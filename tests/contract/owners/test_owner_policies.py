@@ -6,15 +6,14 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.store.attributes import from_attributes
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
-from delayer.ports.owner_policies import DEFAULT, OwnerPolicies
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.control.owner_policies import PARTS, StoredOwnerPolicies, names_of, row_of
-from delayer.store.items import Item, row_key
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.expressions import from_attributes
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Item, Put, row_key
+from delayer.engines.store.store import Store
+from delayer.owners.model import OwnerPolicy, StoredOwnerPolicy
+from delayer.owners.ports import DEFAULT, OwnerPolicies
+from delayer.owners.repository import PARTS, StoredOwnerPolicies, names_of, row_of
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
 from tests.samples import GOLDEN, NOW

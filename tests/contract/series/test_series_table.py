@@ -6,26 +6,26 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from delayer.aws.store.attributes import from_attributes
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.connections.connection import SeriesUse
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange
-from delayer.core.recurrence.terms import OnMissed
-from delayer.core.schedule.instants import DAY, MINUTE
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind, key_of
-from delayer.core.series.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
-from delayer.fakes import InOrder
-from delayer.ports.ledger import Ledger
-from delayer.ports.registry import ReadsRequests, RequestRow
-from delayer.ports.schedule_table import Records
-from delayer.ports.series import Filed, SeriesEntry, SeriesPage, SeriesTable, SeriesTransaction
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.ledger.ledger import StoredLedger
-from delayer.repositories.registry.registry import StoredRegistry
-from delayer.repositories.schedules.records import StoredRecords
-from delayer.repositories.series.series_table import (
+from delayer.accept.ports import Registry, RequestRow
+from delayer.accept.repository import StoredRegistry
+from delayer.connections.model import SeriesUse
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.expressions import from_attributes
+from delayer.engines.memory.runtime import InOrder
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Delete, Item, Put, entry_key
+from delayer.engines.store.store import Store
+from delayer.ledger.model import LedgerChange, State
+from delayer.ledger.ports import Ledger
+from delayer.ledger.repository import StoredLedger
+from delayer.records.ports import Records
+from delayer.records.repository import StoredRecords
+from delayer.recurrence.terms import OnMissed
+from delayer.schedule.instants import DAY, MINUTE
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import IdKind, key_of
+from delayer.series.ports import Filed, SeriesEntry, SeriesPage, SeriesTable, SeriesTransaction
+from delayer.series.repository.series_table import (
     CURSOR,
     StoredSeries,
     cursor_from,
@@ -35,9 +35,7 @@ from delayer.repositories.series.series_table import (
     name_list,
     series_list,
 )
-from delayer.store.items import Item, entry_key
-from delayer.store.store import Store
-from delayer.store.writes import Delete, Put
+from delayer.series.rules.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.contract.every_row import every_row
@@ -87,7 +85,7 @@ class Stand:
     series: SeriesTable
     ledger: Ledger
     schedules: Records
-    registry: ReadsRequests
+    registry: Registry
 
     def filed(self, *schedules: Schedule) -> list[str | None]:
         """The series that each is the current occurrence of."""
@@ -133,7 +131,7 @@ def stand(store: Store) -> Stand:
 
 def test_a_relaxed_occurrence_is_put_and_deleted_in_its_own_table(stand: Stand) -> None:
     """A change may also move it to the other lane: each record is in the table that its id tells."""
-    relaxed = a_schedule(id=an_id(kind=Kind.RELAXED_OCCURRENCE), created_at=NOW)
+    relaxed = a_schedule(id=an_id(kind=IdKind.RELAXED_OCCURRENCE), created_at=NOW)
     definition = evolve(DEFINITION, is_relaxed=True)
     begun = evolve(BEGUN, current=relaxed.id)
     assert stand.series.create(SeriesTransaction(cursor=begun, over=None, put=(relaxed,), definition=definition))
@@ -142,14 +140,14 @@ def test_a_relaxed_occurrence_is_put_and_deleted_in_its_own_table(stand: Stand) 
     step = SeriesTransaction(cursor=cursor, over=begun, put=(SECOND,), delete=(key_of(relaxed.id),))
     assert stand.series.write(step)
     assert stand.stored(relaxed, SECOND) == [False, True]
-    again = a_schedule(id=an_id(NOW + MINUTE, kind=Kind.RELAXED_OCCURRENCE), created_at=NOW)
+    again = a_schedule(id=an_id(NOW + MINUTE, kind=IdKind.RELAXED_OCCURRENCE), created_at=NOW)
     third = evolve(cursor, revision=3, number=3, current=again.id)
     assert stand.series.step(SeriesTransaction(cursor=third, over=cursor, put=(again,)))
     assert stand.stored(again) == [True]
 
 
 def test_the_tables_of_both_lanes(store: Store) -> None:
-    port, relaxed = adapter(store), a_schedule(id=an_id(kind=Kind.RELAXED_OCCURRENCE), created_at=NOW)
+    port, relaxed = adapter(store), a_schedule(id=an_id(kind=IdKind.RELAXED_OCCURRENCE), created_at=NOW)
     cursor = evolve(BEGUN, beside=(relaxed.id,))
     assert port.write(SeriesTransaction(cursor=cursor, over=None, put=(FIRST, relaxed), definition=DEFINITION))
     for table, one in ((port.schedules_table, FIRST), (port.relaxed_table, relaxed)):

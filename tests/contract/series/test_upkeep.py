@@ -3,21 +3,16 @@
 import pytest
 from attrs import define, evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.schedule.bucket import Bucket
-from delayer.core.schedule.instants import MINUTE
-from delayer.core.schedule.schedule_id import address_of
-from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
-from delayer.core.series.upkeep.rounds import PARTS, Directory
-from delayer.ports.series import Filed, SeriesTransaction
-from delayer.ports.series_upkeep import SeriesKey, SeriesUpkeep
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.series.directories import directory_writes
-from delayer.repositories.series.series_table import StoredSeries, current_list, filed_values
-from delayer.repositories.series.upkeep import StoredSeriesUpkeep
-from delayer.store.items import entry_key
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Put, entry_key
+from delayer.engines.store.store import Store
+from delayer.schedule.instants import MINUTE
+from delayer.schedule.schedule_id import Bucket, address_of
+from delayer.series.ports import Filed, SeriesKey, SeriesTransaction, SeriesUpkeep
+from delayer.series.repository.series_table import StoredSeries, current_list, directory_writes, filed_values
+from delayer.series.repository.upkeep import StoredSeriesUpkeep
+from delayer.series.rules.series import PARTS, Cursor, Directory, SeriesDefinition, SeriesState
 from tests.clients import ERRORS, Failing
 from tests.contract.series.test_series_table import adapter as series_adapter
 from tests.samples import NOW, OWNER, a_definition, a_schedule

@@ -5,33 +5,24 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.store.attributes import from_attributes
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.schedule.instants import DAY
-from delayer.core.schedule.schedule import MAX_OWNER
-from delayer.core.signing import keys as of_stack
-from delayer.core.signing import rotation as of_owner
-from delayer.core.signing.keys import SigningKeys
-from delayer.core.signing.rotation import Rotation
-from delayer.ports.signing import SigningRows
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.control.signing_rows import (
-    StoredSigningRows,
-    keys_from,
-    keys_item,
-    rotation_from,
-    rotation_item,
-)
-from delayer.store.items import Item, row_key
-from delayer.store.store import Store
-from delayer.store.writes import Put
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.expressions import from_attributes
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Item, Put, row_key
+from delayer.engines.store.store import Store
+from delayer.schedule.instants import DAY
+from delayer.schedule.schedule import MAX_OWNER
+from delayer.signing import rules as of_owner
+from delayer.signing.ports import SigningRows
+from delayer.signing.repository import StoredSigningRows, keys_from, keys_item, rotation_from, rotation_item
+from delayer.signing.rules import Rotation, SigningKeys
 from tests.cfn import ROOT
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.samples import KEY, NOW
 
-FIRST = of_stack.first_keys(KEY, NOW)
-SECOND = of_stack.rotated(FIRST, bytes(range(224, 256)), NOW)
+FIRST = of_owner.first_keys(KEY, NOW)
+SECOND = of_owner.rotated_keys(FIRST, bytes(range(224, 256)), NOW)
 ONCE = of_owner.rotated(Rotation(), NOW)
 OWNERS = ["arn:aws:iam::123456789012:user/é \U0001f600", "https://issuer.example/ sub#ject", "x" * MAX_OWNER]
 
@@ -50,14 +41,14 @@ def test_a_new_stack_has_none(rows: SigningRows) -> None:
 
 def test_of_two_first_keys_one_stays(rows: SigningRows) -> None:
     assert rows.write_signing_keys(FIRST, SigningKeys())
-    assert not rows.write_signing_keys(of_stack.first_keys(bytes(32), NOW), SigningKeys())
+    assert not rows.write_signing_keys(of_owner.first_keys(bytes(32), NOW), SigningKeys())
     assert rows.signing_keys() == FIRST
 
 
 def test_a_rotation_of_the_key_goes_over_what_was_read(rows: SigningRows) -> None:
     rows.write_signing_keys(FIRST, SigningKeys())
     assert rows.write_signing_keys(SECOND, FIRST)
-    assert not rows.write_signing_keys(of_stack.rotated(FIRST, bytes(32), NOW), FIRST)
+    assert not rows.write_signing_keys(of_owner.rotated_keys(FIRST, bytes(32), NOW), FIRST)
     assert rows.signing_keys() == SECOND
 
 

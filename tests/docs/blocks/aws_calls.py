@@ -14,8 +14,8 @@ from botocore.exceptions import UnknownServiceError
 from botocore.model import OperationModel, Shape
 from botocore.validate import ParamValidator
 
-from delayer.use_cases.recovery import commands as dead_letters
-from delayer.use_cases.recovery import id_keys
+from delayer.dead_letters import commands as dead_letters
+from delayer.signing import id_keys
 from tests.cfn import ROOT
 
 # Options of the AWS CLI itself, for every call: with a value, or without.

@@ -52,10 +52,14 @@ def wrong_options(target: str, arguments: str) -> Iterator[str]:
 @cache
 def help_of(target: str, command: tuple[str, ...]) -> str:
     """What the Python program says that the target runs. It is asked in this process, which has read most modules."""
-    program = re.search(r"-m ([\w.]+)", RECIPES[target])
+    program = re.search(r"-m ([\w.]+)((?: [a-z][a-z-]*)?)", RECIPES[target])
     assert program, f"make {target} takes no ARGS"
     shown = io.StringIO()
-    with patch.object(sys, "argv", [program[1], *command, "--help"]), redirect_stdout(shown), suppress(SystemExit):
+    with (
+        patch.object(sys, "argv", [program[1], *program[2].split(), *command, "--help"]),
+        redirect_stdout(shown),
+        suppress(SystemExit),
+    ):
         runpy.run_module(program[1], run_name="__main__", alter_sys=True)
     return shown.getvalue()
 

@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from delayer.core.actions.built_in import built_in
-from delayer.core.api.admission import MAX_AHEAD, MAX_BODY_BYTES
-from delayer.core.firing.retrying import MAX_AGE_SECONDS, MAX_ATTEMPTS
-from delayer.core.schedule.instants import DAY, SECOND, YEAR
+from delayer.accept.rules.admission import MAX_AHEAD, MAX_BODY_BYTES
+from delayer.actions.rules.foreign import built_in
+from delayer.schedule.instants import DAY, SECOND, YEAR
+from delayer.schedule.retrying import MAX_AGE_SECONDS, MAX_ATTEMPTS
 from docs.hooks import compared
 from tests.cfn import ROOT, written
 from tests.docs.compared.test_figures import COMPARED, DECIDE, OTHERS

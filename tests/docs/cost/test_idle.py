@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from delayer.core.schedule.instants import DAY
-from delayer.core.schedule.margins import ROW_LIFETIME
-from delayer.ports.observer import WRITTEN_WITH_ALL
-from tests.cfn import ROOT, events, expanded, functions, resources, written
+from delayer.engines.ports import WRITTEN_WITH_ALL
+from delayer.schedule.instants import DAY, ROW_LIFETIME
+from tests.cfn import ROOT, events, expanded, expanded_with, folder_of, functions, resources, written
 from tests.template.added import SHIPPED
 
 PAGE = (ROOT / "docs/decide/cost.md").read_text()
@@ -19,11 +18,8 @@ BOUNDED, FREE = 5, 2  # pollers of Lambda for a queue, if the mapping has Maximu
 ALARM, METRIC = Decimal("0.10"), Decimal("0.30")  # a month
 GB_SECOND = Decimal("13.33")
 DEFAULT = str(written()["Parameters"]["Actions"]["Default"]).split(",")
-IN_USE = [
-    name
-    for name in functions()
-    if name[9:] in DEFAULT or not name.startswith(("executor-", "subscriber-", "policy-"))  # of these it has none
-]
+THERE = expanded_with()["Resources"]  # by default, without the lanes, policies and subscribers that nobody has named
+IN_USE = [folder_of(one["Properties"]) for one in THERE.values() if one["Type"] == "AWS::Serverless::Function"]
 EXECUTORS = [name for name in IN_USE if name.startswith("executor-") and name != "executor-canary"]
 OF_PATH = [name for name in IN_USE if not name.startswith("executor-")]
 
@@ -78,7 +74,7 @@ def alarms(names: str, conditions: tuple[str, ...] = ("HasAlarms", "HasCanaryAla
     found = [
         alarm
         for name, alarm in resources("AWS::CloudWatch::Alarm").items()
-        if re.fullmatch(names, name) and every[name]["Condition"] in conditions
+        if re.fullmatch(names, name) and name in THERE and every[name]["Condition"] in conditions
     ]
     return sum(map(metrics_of, found))
 

@@ -5,20 +5,12 @@ import re
 
 import pytest
 
-from delayer.core.actions.foreign import (
-    DEEPEST,
-    KEYWORDS,
-    LARGEST,
-    LONGEST_MATCHED,
-    LONGEST_TYPE,
-    Unsafe,
-    check,
-)
-from delayer.core.actions.registration import MOST_FOREIGN
-from delayer.core.api.admission import admit
-from delayer.core.schedule.instants import parse_instant
+from delayer.accept.rules.admission import admit
+from delayer.actions.rules.foreign import DEEPEST, KEYWORDS, LARGEST, LONGEST_MATCHED, LONGEST_TYPE, Unsafe, check
+from delayer.actions.rules.registration import MOST_FOREIGN
 from delayer.extension.action import schema_of
 from delayer.extension.harness import handler_in
+from delayer.schedule.instants import parse_instant
 from tests.cfn import ROOT, expanded
 from tests.docs.blocks.fences import fences_in
 

@@ -8,13 +8,13 @@ from typing import Any, Final
 import boto3
 from attrs import evolve
 
-from delayer.aws.deployment.custom_resource import settle
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.actions.action_type import ActionType
-from delayer.core.actions.registration import Registration
-from delayer.fakes import MemoryObserver
-from delayer.repositories.control.actions import StoredActions
-from delayer.use_cases.actions.register import Register
+from delayer.actions.register import Register
+from delayer.actions.repository import StoredActions
+from delayer.actions.rules.model import ActionType
+from delayer.actions.rules.registration import Registration
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.memory.runtime import MemoryObserver
+from delayer.lambdas.custom_resource import settle
 from tests.cfn import ROOT
 from tests.contract.conftest import create_table
 from tests.unit.empty_account import empty_account
@@ -50,7 +50,7 @@ def take_out(dynamodb: Any) -> None:
     request = option("payload").replace("<stack>", shown["stack"]).replace("<token>", shown["token"])
 
     register = Register(
-        actions=actions, built_in={}, describe=lambda _: REPORT.action, observer=MemoryObserver(), own_stack="own"
+        action_rows=actions, built_in={}, describe=lambda _: REPORT.action, observer=MemoryObserver(), stack_id="own"
     )
     assert settle(json.loads(request), register, MemoryObserver())["Status"] == "SUCCESS"
     assert actions.actions() == {"slack-post": (OTHER,)}

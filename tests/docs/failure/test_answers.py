@@ -3,9 +3,9 @@
 import re
 from functools import cache
 
-from delayer.core.firing.sweeping import HEARTBEAT_FRESH
-from delayer.core.recovery import trial
-from delayer.core.schedule.instants import MINUTE, SECOND
+from delayer.enqueue.rules import HEARTBEAT_FRESH
+from delayer.recovery import rules as trial
+from delayer.schedule.instants import MINUTE, SECOND
 from tests.cfn import ROOT, resources
 from tests.running.of_each import of_each
 from tests.simulation.bugs import BUGS

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Callable
 
-import pytest
 from attrs import frozen
 
-from delayer.core.firing.sweeping import HEARTBEAT_WAIT
-from delayer.core.schedule.instants import HOUR, MINUTE, Millis
-from delayer.core.schedule.schedule import Schedule
+from delayer.enqueue.rules import HEARTBEAT_WAIT
+from delayer.schedule.instants import HOUR, MINUTE, Millis
+from delayer.schedule.schedule import Schedule
 from tests.cfn import ROOT
 from tests.faults.scenarios import check_fired_once
 from tests.world import PERIOD, START, World
@@ -68,10 +67,10 @@ def test_what_becomes_of_each_schedule() -> None:
 
 def stalled(world: World, post_some: Callable[[], list[Posted]]) -> list[Posted]:
     """An hour in which nobody reads the stream; everything else runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(world, "read_stream", lambda: False)
-        posted = post_some()
-        world.run_until(GOES_ON)
+    world.stopped.add("stream-enqueuer")
+    posted = post_some()
+    world.run_until(GOES_ON)
+    world.stopped.clear()
     assert world.observer.counts["SweepHeld"] >= 50
     return posted
 

@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from delayer.core.schedule.instants import DAY, MINUTE
-from delayer.core.schedule.margins import ROW_LIFETIME
-from delayer.core.schedule.schedule_id import WRITES_AFTER
-from delayer.core.signing import keys
+from delayer.schedule.instants import DAY, MINUTE, ROW_LIFETIME
+from delayer.schedule.schedule_id import WRITES_AFTER
+from delayer.signing import rules as keys
 from tests.cfn import ROOT, resources, written
 
 NUMBERS = {7: "seven", 10: "ten"}
@@ -52,7 +51,7 @@ def test_when_a_new_key_signs_and_how_long_the_old_one_does() -> None:
     said = answer("rotate each key")
     assert f"makes ids {NUMBERS[WRITES_AFTER // MINUTE]} minutes after its command" in said
     assert f"is shown to owners after {NUMBERS[keys.CURRENT_AFTER // MINUTE]}, " in said
-    assert f"signs beside it for {NUMBERS[keys.OVERLAP // DAY]} days" in said
+    assert f"signs beside it for {NUMBERS[keys.KEY_OVERLAP // DAY]} days" in said
     text = page("operate/keys.md")
     assert f"{NUMBERS[keys.CURRENT_AFTER // MINUTE].capitalize()} minutes later, at `currentFrom`" in text
     assert text.count(f"A second rotation within these {NUMBERS[keys.CURRENT_AFTER // MINUTE]} minutes is refused") == 2
@@ -86,3 +85,8 @@ def test_which_python_is_needed(name: str) -> None:
     said = re.findall(r"Python (3[\d., andorto]*\d)", page(name))
     assert said
     assert set(said) <= {"3.11 to 3.13", "3.11, 3.12 or 3.13"}
+
+
+def test_the_lateness_beside_that_of_a_single_schedule_is_that_of_the_benchmarks() -> None:
+    [p50] = re.findall(r"^\| 50/s, POSTed ahead \| [\d,]+ \| (\d+) \|", page("decide/benchmarks.md"), re.MULTILINE)
+    assert f"the median lateness was {p50} ms" in page("how-it-works/journey.md")

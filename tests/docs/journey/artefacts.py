@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from delayer.core.schedule.instants import SECOND, Millis
-from delayer.fakes import MemoryQueue
-from delayer.fakes.messaging.queue import Message
+from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage
+from delayer.schedule.instants import SECOND, Millis
 from tests.samples import STREAM_RECORD
 
 ARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/delayer-{}/stream/2026-11-01T00:00:00.000"
@@ -38,7 +37,7 @@ def stream_record(
     }
 
 
-def the_message(queue: MemoryQueue) -> Message:
+def the_message(queue: MemoryQueue) -> QueuedMessage:
     """The only one in a queue."""
     [message] = queue.messages
     return message

@@ -15,8 +15,8 @@ from unittest.mock import patch
 
 from attrs import define, evolve, field
 
-from delayer.core.schedule.instants import Millis
-from delayer.fakes import Tokens
+from delayer.engines.memory.runtime import Tokens
+from delayer.schedule.instants import Millis
 from delayer.targets.http_request import HttpTarget
 from delayer_client.testing.functions import HandlerObserver, loaded
 from tests.unit.targets.server import Handler, Server, status
@@ -52,11 +52,11 @@ class JourneyStack(World):
             self.settings, lead=LEAD, event_source="urn:delayer:123456789012:eu-west-1:delayer", has_canary=False
         )
 
-    def some_bytes(self, number: int) -> bytes:
+    def randomness(self, number: int) -> bytes:
         return hashlib.sha256(b"randomness %d" % number).digest()[:number]
 
-    def picked(self, number: int) -> int:
-        return 3 % number
+    def pick(self, below: int) -> int:
+        return 3 % below
 
     def function(self, name: str) -> Function:
         """The handler of a function, as Lambda calls it."""

@@ -9,13 +9,13 @@ from typing import Any
 
 from attrs import define, field
 
-from delayer.aws.store.attributes import to_attributes
-from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis, parse_instant
-from delayer.core.schedule.schedule import Schedule
-from delayer.repositories.feed import JOURNAL, LEDGER, SCHEDULES
-from delayer.repositories.ledger.ledger import put_change
-from delayer.repositories.schedules.schedule_table import put_record
+from delayer.engines.aws.expressions import to_attributes
+from delayer.lambdas.memory_stream import JOURNAL, LEDGER, SCHEDULES
+from delayer.ledger.model import LedgerChange, LedgerRow
+from delayer.ledger.repository import put_change
+from delayer.records.repository import put_record
+from delayer.schedule.instants import MINUTE, SECOND, Millis, parse_instant
+from delayer.schedule.schedule import Schedule
 from tests.docs.journey.artefacts import Json, pretty, queue_event, request_text, stream_record, the_message
 from tests.docs.journey.stack import JourneyStack
 from tests.looking import all_rows

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 from standardwebhooks import Webhook
 
-from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, decode
-from delayer.core.schedule.schedule_id import is_genuine
+from delayer.schedule.messages import DelayerMessage, ExecutorMessage, decode
+from delayer.schedule.schedule_id import is_genuine
 from delayer.wiring.in_memory import KEY
 from tests.docs.journey.artefacts import Json
 from tests.docs.journey.stack import JourneyStack, journey_stack
@@ -101,3 +101,15 @@ def test_what_the_page_says_of_the_two_rows_and_of_the_journal() -> None:
     assert "attemptedAt" not in before
     assert len([name for name in FILES if name.startswith("event-")]) == 4
     assert len([name for name in FILES if name.startswith("journal-")]) == 2
+
+
+def test_each_function_loads_the_files_that_the_page_names_for_it() -> None:
+    loaded = json.loads((GOLDEN / "../cold-starts.json").read_text())
+    rows = re.findall(r"^\| \[\d.*?\| (`[^|]+) \| ([^|]+) \| ([^|]+) \|$", page(PAGE), re.MULTILINE)
+    assert len(rows) == 8
+    for functions, *cells in rows:
+        named = {
+            f"delayer.{name.replace('/', '.')}" for cell in cells for name in re.findall(r"`([a-z_/]+)\.py`", cell)
+        }
+        found = {name for one in re.findall("`([a-z0-9-]+)`", functions) for name in loaded[one]["ours"]}
+        assert named - found - {*loaded["all functions"]["ours"]} == set()

@@ -39,6 +39,6 @@ def test_the_lead_is_that_of_the_template() -> None:
 
 def test_each_reason_of_a_409_is_one_of_the_code() -> None:
     named = set(re.findall(r"^\| 409, `([a-z-]+)` \|", section(), re.MULTILINE))
-    problems = (ROOT / "shared/delayer/aws/http/problems.py").read_text()
+    problems = (ROOT / "shared/delayer/accept/routes.py").read_text()
     assert named == {"handed-over", "ended", "may-be-running"}
     assert [kind for kind in named if f'409, "{kind}"' not in problems] == []

@@ -3,7 +3,7 @@
 import re
 from itertools import chain
 
-from delayer.core.ledger.lifecycle import ALLOWED, ENDS, TRANSITIONS, EventType, State
+from delayer.ledger.model import ALLOWED, ENDS, TRANSITIONS, EventType, State
 from docs.pictures import lifecycle_exceptions, lifecycle_normal
 from docs.pictures.state_shapes import is_normal
 from tests.docs.test_site import page

@@ -5,13 +5,12 @@ import re
 from hashlib import sha256
 from typing import Any
 
-from delayer.aws.connections.secrets import secret_name
-from delayer.core.schedule.instants import DAY, MINUTE
-from delayer.core.schedule.schedule import SYSTEM_OWNER
-from delayer.core.signing import keys as signing_keys
-from delayer.core.signing import rotation
-from delayer.ports.secrets import TOKEN_KEY
-from delayer.use_cases.recovery.id_keys import USAGE
+from delayer.engines.aws.secrets import secret_name
+from delayer.engines.ports import TOKEN_KEY
+from delayer.schedule.instants import DAY, MINUTE
+from delayer.schedule.schedule import SYSTEM_OWNER
+from delayer.signing import rules as rotation
+from delayer.signing.id_keys import USAGE
 from tests.cfn import ROOT, expanded
 from tests.running.of_each import of_each
 
@@ -57,8 +56,8 @@ def test_the_name_of_the_key_behind_tokens() -> None:
 
 
 def test_the_times_of_the_rotations() -> None:
-    assert signing_keys.CURRENT_AFTER == rotation.NEXT_AFTER == 10 * MINUTE
-    assert signing_keys.OVERLAP == 7 * DAY
+    assert rotation.CURRENT_AFTER == rotation.NEXT_AFTER == 10 * MINUTE
+    assert rotation.KEY_OVERLAP == 7 * DAY
     assert rotation.OVERLAP == DAY
 
 

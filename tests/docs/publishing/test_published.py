@@ -12,14 +12,14 @@ import pytest
 
 from tests.cfn import ROOT
 from tests.docs.browser.site import build, built
-from tests.docs.test_adr import FILES, STUBS, front_matter, numbers, record
+from tests.docs.test_adr import FILES, elsewhere, front_matter
 from tests.openapi import openapi
 
 SITE = "https://example.com/delayer/"
 REPOSITORY = "https://example.org/team/delayer"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 DECISION = "adr/0018-ledger-decides/index.html"
-TEST = "tests/unit/core/ledger/test_claim.py"
+TEST = "tests/unit/ledger/test_claim.py"
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +39,10 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @cache
 def texts(site: Path) -> dict[str, str]:
-    """The pages, but for those that a plugin brings."""
+    """The pages, but for those that a plugin brings, and for addresses that lead to another page."""
     files = [path for path in site.rglob("*.html") if path.name in ("index.html", "404.html")]
-    return {path.relative_to(site).as_posix(): path.read_text() for path in files}
+    found = {path.relative_to(site).as_posix(): path.read_text() for path in files}
+    return {name: text for name, text in found.items() if 'http-equiv="refresh"' not in text}
 
 
 def article(page: str) -> str:
@@ -53,6 +54,13 @@ def linked_files(text: str, repository: str = '[^"]+') -> list[str]:
     if "/blob/" not in text:  # as on most pages, which are long
         return []
     return re.findall(rf"{repository}/blob/\w+/([^\"#]+)", text)
+
+
+def test_an_address_of_what_was_superseded_leads_to_the_table(local: Path) -> None:
+    for number in elsewhere():
+        [page] = local.glob(f"adr/{number:04d}-*/index.html")
+        assert 'content="0; url=../#decisions-told-elsewhere"' in page.read_text()
+    assert 'id="decisions-told-elsewhere"' in (local / "adr/index.html").read_text()
 
 
 def test_without_an_address_no_page_names_one(local: Path) -> None:
@@ -157,16 +165,18 @@ def test_each_page_shows_number_status_and_date(local: Path) -> None:
     for file in FILES:
         matter = front_matter(file)
         shown = re.sub(r"<[^>]+>", "", (local / "adr" / file.stem / "index.html").read_text())
-        by = "".join(f" by ADR {number:04d}" for number in numbers(matter, "superseded-by"))
-        assert f"ADR {matter['number']:04d} · {matter['status']}{by} · {matter['date']}" in shown, file.name
+        assert f"ADR {matter['number']:04d} · {matter['status']} · {matter['date']}" in shown, file.name
 
 
 def test_both_sides_of_a_supersession_are_linked_on_the_site(local: Path) -> None:
-    for stub in STUBS:
-        [by] = numbers(front_matter(stub), "superseded-by")
-        for here, there in ((stub, record(by)), (record(by), stub)):
-            line = (local / "adr" / here.stem / "index.html").read_text().split('class="adr-facts"')[1].split("</p>")[0]
-            assert f'href="../{there.stem}/"' in line
+    index = article((local / "adr/index.html").read_text())
+    table = index.split('id="decisions-told-elsewhere"')[1]
+    for number, name in elsewhere().items():
+        place = name.removesuffix(".md")
+        row = table.split(f"<td>{number:04d}</td>")[1].split("</tr>")[0]
+        assert f'href="{place}/"' in row
+        line = (local / "adr" / place / "index.html").read_text().split('class="adr-facts"')[1].split("</p>")[0]
+        assert f'href="../#decisions-told-elsewhere">ADR {number:04d}</a>' in line
 
 
 def test_the_search_finds_a_record_by_its_number(local: Path) -> None:
@@ -180,13 +190,13 @@ def test_the_search_finds_a_record_by_its_number(local: Path) -> None:
 
 
 def test_the_sidebar_groups_the_records_as_the_index_does(local: Path) -> None:
-    themes = re.findall(r"^## (.+)$", (ROOT / "adr/index.md").read_text(), flags=re.MULTILINE)
+    *themes, table = re.findall(r"^## (.+)$", (ROOT / "adr/index.md").read_text(), flags=re.MULTILINE)
     page = (local / "adr/index.html").read_text()
     sidebar = page.split("md-sidebar--primary")[1].split("md-sidebar--secondary")[0]
     shown = [" ".join(text.split()) for text in re.findall(r">([^<>]+)<", sidebar)]
     shown = shown[shown.index(themes[0]) :]
     places = [shown.index(theme) for theme in themes]
     assert places == sorted(places)
+    assert table not in shown, "it has no records"
     for file in FILES:
-        [entry] = {text for text in shown if text.startswith(f"{file.name[:4]} ")}
-        assert entry.endswith(" (superseded)") == (file in STUBS)
+        assert len({text for text in shown if text.startswith(f"{file.name[:4]} ")}) == 1

@@ -2,7 +2,7 @@
 
 import re
 
-from delayer.core.ledger.lifecycle import TRANSITIONS, EventType, State, Transition
+from delayer.ledger.model import TRANSITIONS, EventType, State, Transition
 from docs.hooks.reference import comments, pages
 from docs.hooks.reference.core import policies, states
 from tests.cfn import ROOT

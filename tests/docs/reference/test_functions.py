@@ -49,6 +49,18 @@ def test_it_says_what_invokes_it(name: str) -> None:
     assert ("Nothing in the stack" in said) == (name.startswith("operator-") and name != "operator-id-key")
 
 
+def test_it_says_which_list_has_to_name_something() -> None:
+    """Most stacks have none of these (ADR 0172). Three expansions of the template take a second."""
+    lists = {"relaxed-claimer": "Lanes", "timing-enqueuer": "Policies", "task-1minute-timing": "Policies"}
+    of_each_kind = {"policy": "Policies", "subscriber": "Subscribers"}
+    for name in FOLDERS:
+        needed = lists.get(name) or of_each_kind.get(name.partition("-")[0])
+        wanted = [f"- Only if [`{needed}`](../parameters.md#{needed.lower()}) is not `none`."] if needed else []
+        assert [
+            line for line in section(name, "What invokes it").splitlines() if line.startswith("- Only if")
+        ] == wanted
+
+
 @each
 def test_it_has_every_permission(name: str) -> None:
     said = section(name, "What it may do")

@@ -6,12 +6,13 @@ from typing import Any, get_args
 
 import pytest
 
-from delayer.ports.observer import Metric
+from delayer.engines.ports import Metric
 from docs.hooks.reference import pages
 from docs.hooks.reference.stack import alarms, metrics, parameters
 from tests.cfn import ROOT, entry_of, resources, written
 from tests.docs.test_runbook import entries
 from tests.running.of_each import of_each
+from tests.template.test_lanes import OF_RELAXED, OF_SUBSCRIBERS, OF_TIMING
 
 
 @cache
@@ -59,6 +60,14 @@ def test_every_alarm_is_described() -> None:
     page = (ROOT / "docs/reference/alarms.md").read_text()
     filled = pages.filled(page, "reference/alarms.md")
     assert [name for name in resources(alarms.KIND) if f"`{name}`" not in filled] == []
+
+
+def test_an_alarm_says_which_list_has_to_name_something() -> None:
+    """Whoever looks for an alarm that a stack does not have finds why (ADR 0172). Three expansions take a second."""
+    for parameter, own in (("Lanes", OF_RELAXED), ("Policies", OF_TIMING), ("Subscribers", OF_SUBSCRIBERS)):
+        condition = f"\n- Only if [`{parameter}`](parameters.md#{parameter.lower()}) is not `none`.\n"
+        wanted = {entry_of(alarm) for alarm in resources(alarms.KIND) if own.search(alarm)}
+        assert {name for name in ALARMS if condition in sections("alarms")[name]} == wanted
 
 
 @of_each(ALARMS)

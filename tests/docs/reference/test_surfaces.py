@@ -37,6 +37,10 @@ def test_a_command_has_its_help_and_all_its_flags(path: str) -> None:
     assert f"```sh\n{path} " in text or f"```sh\n{path}\n" in text
 
 
+def test_a_default_that_is_found_out_is_not_shown_as_code() -> None:
+    assert "<function" not in page("reference/commands.md")
+
+
 def test_the_introduction_of_the_command_line_names_each_command() -> None:
     named = re.findall(r"\(\.\./reference/commands\.md#(delayer-[a-z-]+)\)", page("use/command-line.md"))
     assert sorted(named) == sorted(path.replace(" ", "-") for path in PATHS)

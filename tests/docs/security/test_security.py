@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
-from delayer.core.owners.hosts import pattern_of, site_of
+from delayer.owners.model import pattern_of, site_of
 from tests.cfn import ROOT, functions, leading_keys, listed, resource_name, resources, statements
 from tests.openapi import openapi
 from tests.running.of_each import of_each

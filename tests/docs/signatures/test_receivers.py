@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from delayer.core.firing.executing import Done, Refused, Result
-from delayer.core.schedule.instants import MINUTE
-from delayer.core.signing.rotation import OVERLAP
-from delayer.fakes import ManualClock
-from delayer.wiring import use_cases
+from delayer.actions.rules.model import Done, Refused, Result
+from delayer.engines.memory.runtime import ManualClock
+from delayer.schedule.instants import MINUTE
+from delayer.signing.rules import OVERLAP
+from delayer.signing.sign import OwnSecrets, Sign
+from delayer.wiring.build import build
 from tests.cfn import ROOT
 from tests.samples import NOW, OWNER, an_executor_message, an_id
 from tests.unit.targets.apps import app_of
@@ -70,7 +71,7 @@ class Stack:
     def send(self, payload: str, owner: str = OWNER, due: int = NOW, **action: Any) -> Result:
         """One attempt of the function."""
         app = app_of("http-request")
-        app.handler.sign = use_cases.sign(self.world.ports("executor-http-request"))
+        app.handler.sign = build(Sign, self.world.ports("executor-http-request"))
         url = f"http://127.0.0.1:{self.port}/hook"
         text = json.dumps({"type": "http-request", "url": url, **action})
         message = an_executor_message(due, action=text, payload=payload, owner=owner)
@@ -82,7 +83,7 @@ class Stack:
 def running(language: str, folder: Path, world: World) -> Iterator[Stack]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    secret = use_cases.own_secrets(world.ports("api")).show(OWNER).current
+    secret = build(OwnSecrets, world.ports("api")).show(OWNER).current
     environment = {"SIGNING_SECRET": secret, "PORT": str(port), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
     printed = folder / "printed"
     command = command_for(language, folder)
@@ -172,5 +173,5 @@ def test_it_refuses_what_is_forged(stack: Stack, headers: dict[str, str]) -> Non
 
 def test_z_it_takes_what_comes_after_a_rotation(stack: Stack) -> None:
     """With the old secret, which signs, too. The name of this test makes it the last one."""
-    use_cases.own_secrets(stack.world.ports("api")).rotate(OWNER, OVERLAP)
+    build(OwnSecrets, stack.world.ports("api")).rotate(OWNER, OVERLAP)
     assert stack.send("{}") == Done("HTTP 204")

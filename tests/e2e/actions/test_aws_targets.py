@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from delayer.core.schedule.instants import format_instant
+from delayer.schedule.instants import format_instant
 from delayer_client import Action, EventPut, LambdaInvoke, SnsPublish, StepStart
 from delayer_client.api.action import AnyAction
 from tests.e2e.client import Client, now, until

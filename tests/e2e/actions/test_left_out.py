@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from delayer.core.schedule.instants import SECOND
+from delayer.schedule.instants import SECOND
 from local.deployment.deploy import CODE_BUCKET, TEMPLATE_KEY, packaged_from, upload
 from local.project import PROJECT
 from local.receiver import Receiver

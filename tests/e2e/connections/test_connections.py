@@ -11,7 +11,7 @@ import pytest
 from attrs import Factory, define
 from standardwebhooks import Webhook
 
-from delayer.core.schedule.instants import SECOND
+from delayer.schedule.instants import SECOND
 from delayer_client import (
     ApiKeyConnection,
     BasicConnection,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.schedule.instants import SECOND, format_instant
-from delayer.repositories.control.actions import StoredActions
+from delayer.actions.repository import StoredActions
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.schedule.instants import SECOND, format_instant
 from local.deployment.deploy import CODE_BUCKET
 from local.deployment.package import package
 from local.project import PROJECT

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from delayer.core.schedule.instants import SECOND
+from delayer.schedule.instants import SECOND
 from delayer_client import Backoff, Retry
 from tests.e2e.client import Client, now
 from tests.e2e.flow.test_waiting import KNOWN, cancelled, flow, posted

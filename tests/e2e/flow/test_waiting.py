@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from delayer.core.flow.health import IN_A_ROW
-from delayer.core.schedule.instants import SECOND, Millis, format_instant
+from delayer.flow.rules.comeback import IN_A_ROW
+from delayer.schedule.instants import SECOND, Millis, format_instant
 from delayer_client import Backoff, HttpRequest, Retry, Retrying, Schedule
 from delayer_client.api.models import Waiting
 from local.receiver import Receiver
@@ -18,8 +18,8 @@ MANY = 20  # so that one environment has five of them
 
 
 def flow(client: Client, *arguments: str) -> str:
-    """`make flow`, with the credentials of the stack's operator."""
-    return done(command(client.stack, "operate.flow", *arguments))
+    """As `make flow` calls it, with the credentials of the stack's operator."""
+    return done(command(client.stack, "delayer_client.cli", "flow", "--by-name", *arguments))
 
 
 def posted(client: Client, owner: str, url: str, due: Millis, **more: Any) -> str:
@@ -102,7 +102,7 @@ def test_a_dead_target_is_left_alone_until_it_is_back(client: Client, dead: str)
     assert len(arrived) == MANY, "each once"
     attempts = [counted(client.ledger_row(one)) for one in many]
     assert max(attempts) <= 3
-    assert attempts.count(3) <= 3, "what was only kept back, or has probed, has used up no attempt"
+    assert attempts.count(3) <= 3, "what only waited, or has probed, has used up no attempt"
     assert sum(attempts) - MANY >= IN_A_ROW, "so many have failed before"
     assert counted(client.ledger_row(late)) == 1
     said = flow(client, "list")

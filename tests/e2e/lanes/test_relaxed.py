@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.core.schedule.instants import HOUR, SECOND, format_instant
+from delayer.schedule.instants import HOUR, SECOND, format_instant
 from delayer_client import Schedule
 from tests.e2e.client import Client, now
 

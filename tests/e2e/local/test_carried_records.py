@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from delayer.core.schedule.instants import SECOND
+from delayer.schedule.instants import SECOND
 from local.keeping.beginning import Choice
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from attrs import define, field
 
-from delayer.core.schedule.instants import HOUR, SECOND, Millis, format_instant
+from delayer.schedule.instants import HOUR, SECOND, Millis, format_instant
 from delayer_client import Backoff, Retry, Schedule
 from local.errors import EmulatorError
 from local.keeping.beginning import Choice

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from delayer.core.schedule.instants import SECOND
+from delayer.schedule.instants import SECOND
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from tests.e2e.client import Client, now

@@ -24,7 +24,7 @@ def command(stack: RunningStack, *arguments: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", *arguments],
         cwd=PROJECT,
-        env={**os.environ, **settings},
+        env={name: value for name, value in os.environ.items() if name != "COLUMNS"} | settings,  # as in a pipe
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.store.attributes import to_attributes
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended
-from delayer.core.schedule.bucket import Address
-from delayer.core.schedule.instants import HOUR, MINUTE, Millis, format_instant, minute_of
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import mint
-from delayer.repositories.ledger.ledger import to_item as row_item
-from delayer.repositories.schedules.schedule_table import to_item
+from delayer.engines.aws.expressions import to_attributes
+from delayer.ledger.model import State
+from delayer.ledger.repository import to_item as row_item
+from delayer.ledger.rules import ended
+from delayer.records.repository import to_item
+from delayer.schedule.instants import HOUR, MINUTE, Millis, format_instant, minute_of
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import Address, mint
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from operate.restore.tables import TABLES
@@ -123,7 +122,7 @@ def test_verify_finds_that_a_stack_keeps_its_promises(client: Client) -> None:
     It takes more than a minute: it waits for a series of one minute.
     """
     options = ("--skip", "near", "--skip", "far", "--skip", "canary", "--bulk", "20", "--allowed-ms", "10000")
-    said = done(command(client.stack, "operate.verify", "--url", client.stack.api_url, *options))
+    said = done(command(client.stack, "delayer_client.cli", "verify", "--url", client.stack.api_url, "--yes", *options))
     assert "Every promise that was checked holds." in said
     assert "US cents" in said
     queues = client.stack.client("sqs").list_queues().get("QueueUrls", [])

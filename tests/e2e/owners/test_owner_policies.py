@@ -1,24 +1,22 @@
 """An operator's command decides within seconds what an owner may do, and what was allowed is asked about once more."""
 
-import json
 from collections.abc import Callable
 from itertools import count
-from typing import Any
 
 import pytest
 
-from delayer.core.schedule.instants import SECOND, format_instant
+from delayer.schedule.instants import SECOND, format_instant
 from delayer_client import BearerConnection, NewSchedule, NotAllowed, OAuth2Connection, Problem, Schedule
+from delayer_client.operator import OwnerPolicies, Refused
 from delayer_client.operator.function import OperatorFunction
-from operate.owner_policy import event_of, main, parser
 from tests.e2e.client import Client, now, until
 
 NAME = "delayer-operator-owner-policy"
 KNOWN_AFTER = 12  # seconds
 
 
-def command(client: Client, *words: str) -> dict[str, Any]:
-    return OperatorFunction(client.stack.client("lambda"), NAME)(event_of(vars(parser().parse_args(words))))
+def policies(client: Client) -> OwnerPolicies:
+    return OwnerPolicies(OperatorFunction(client.stack.client("lambda"), NAME))
 
 
 def posted(client: Client, name: str, path: str, seconds: int = 3600) -> Schedule:
@@ -53,11 +51,11 @@ def refusal(call: Callable[[], object]) -> Problem | None:
 
 
 @pytest.mark.thorough
-def test_a_policy_is_obeyed_within_seconds_and_lifted_again(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_policy_is_obeyed_within_seconds_and_lifted_again(client: Client) -> None:
     """It takes a dozen seconds: so long a function may go on with what it has read."""
     posted(client, "ruled", "/policy-before")
-    rules = json.dumps({"actions": ["http-request"], "hosts": ["api.example.com"]})
-    revision = command(client, "set", "--owner", "ruled", "--json", rules)["revision"]
+    operator = policies(client)
+    revision = operator.set({"actions": ["http-request"], "hosts": ["api.example.com"]}, "ruled")["revision"]
     problem = forbidden(lambda: posted(client, "ruled", "/policy-refused"))
     assert (problem.type, problem.rule) == ("urn:delayer:problem:forbidden-by-policy", "hosts")
     assert problem.errors
@@ -65,11 +63,9 @@ def test_a_policy_is_obeyed_within_seconds_and_lifted_again(client: Client, caps
     in_batches = (f"/policy-refused-{number}" for number in count())
     refused = until(lambda: path_refused(client, "ruled", next(in_batches)), seconds=KNOWN_AFTER)
     posted(client, "free", "/policy-free")  # another owner is not concerned
-    lines: list[str] = []
-    made = lambda service, config: client.stack.client(service)  # noqa: E731 - as boto3.client is called
-    assert main(["remove", "--owner", "ruled"], lines.append, made) == 1
-    assert str(revision) in capsys.readouterr().err
-    assert main(["remove", "--owner", "ruled", "--revision", str(revision)], lines.append, made) == 0
+    with pytest.raises(Refused, match=str(revision)):
+        operator.remove("ruled", revision=0)
+    assert operator.remove("ruled", revision=revision)["policy"] is None
     until(lambda: not refusal(lambda: posted(client, "ruled", "/policy-after")), seconds=KNOWN_AFTER)
     assert client.receiver.counts.get("/policy-refused", 0) == 0
     assert client.receiver.counts.get(refused, 0) == 0
@@ -82,8 +78,7 @@ def test_what_is_forbidden_by_now_is_not_attempted(client: Client) -> None:
     It takes a quarter of a minute: so long the executor may go on with what it has read.
     """
     late = posted(client, "late", "/policy-late", seconds=KNOWN_AFTER + 3)
-    rules = json.dumps({"hosts": ["*.example.com"]})
-    command(client, "set", "--owner", "late", "--json", rules)
+    policies(client).set({"hosts": ["*.example.com"]}, "late")
     row = client.ledger_state(late.id, "failed")
     assert row["detail"]["S"].startswith("the owner policy forbids it, by its rule hosts: 127.0.0.1:")
     assert client.receiver.counts.get("/policy-late", 0) == 0
@@ -109,7 +104,7 @@ def test_a_connection_is_no_way_around_a_policy(client: Client) -> None:
     url, calls = f"{client.receiver.url}/policy-tried", client.delayer_of("connecting").connections
     calls.put("crm", BearerConnection(token="t"))
     calls.test("crm", url)
-    command(client, "set", "--owner", "connecting", "--json", json.dumps({"hosts": ["api.example.com"]}))
+    policies(client).set({"hosts": ["api.example.com"]}, "connecting")
     forbidden(lambda: posted(client, "connecting", "/policy-refused"))
     fetched = OAuth2Connection(token_url=url, client_id="c", client_secret="s")
     problems = {

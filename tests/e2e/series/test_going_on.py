@@ -8,19 +8,18 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.events.lifecycle_stream import RESTORED
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.ledger.lifecycle import State
-from delayer.core.schedule.bucket import Address
-from delayer.core.schedule.definition import Definition
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant
-from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind, mint
-from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
-from delayer.ports.series import SeriesTransaction
-from delayer.repositories.control.control import StoredControl
-from delayer.repositories.ledger import ledger
-from delayer.repositories.series.series_table import StoredSeries
-from delayer.store.writes import Put
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.store.model import Put
+from delayer.lambdas.table_stream import RESTORED
+from delayer.ledger import repository as ledger
+from delayer.ledger.model import State
+from delayer.records.repository import StoredControl
+from delayer.schedule.instants import MINUTE, SECOND, Millis, format_instant
+from delayer.schedule.schedule import Definition
+from delayer.schedule.schedule_id import RANDOM_BYTES, Address, IdKind, mint
+from delayer.series.ports import SeriesTransaction
+from delayer.series.repository.series_table import StoredSeries
+from delayer.series.rules.series import Cursor, SeriesDefinition, SeriesState
 from tests.e2e.client import PATIENCE, Client, now
 from tests.samples import a_claim
 
@@ -59,7 +58,7 @@ def an_old_series(client: Client, path: str, at: Millis) -> Cursor:
         key=key.secret,
         version=key.version,
         randomness=secrets.token_bytes(RANDOM_BYTES),
-        kind=Kind.OCCURRENCE,
+        kind=IdKind.OCCURRENCE,
     )
     repeat = {"every": "PT1M", "anchor": format_instant(at), "from": format_instant(at)}
     definition = Definition(action=json.dumps(action(client, path)), payload="null")

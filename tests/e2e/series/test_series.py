@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant
+from delayer.schedule.instants import MINUTE, SECOND, Millis, format_instant
 from delayer_client import Conflict, NotFound, Repeat, Retrying
 from tests.e2e.client import PATIENCE, Client, millis, now, until
 

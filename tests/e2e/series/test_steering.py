@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis, format_instant, parse_instant
+from delayer.schedule.instants import HOUR, MINUTE, SECOND, Millis, format_instant, parse_instant
 from delayer_client import Conflict, Repeat, Series
 from tests.e2e.client import PATIENCE, Client, lateness, millis, now
 from tests.e2e.stacks.attaching import Shared

@@ -4,8 +4,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.core.firing.enqueueing import edge_of
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant, start_of
+from delayer.schedule.instants import MINUTE, SECOND, Millis, edge_of, format_instant, start_of
 
 PERIOD: Final = MINUTE
 ON_TIME, OVERDUE, EACH_MINUTE, FAILURES = "/on-time", "/overdue", "/each-minute", "/failures"  # paths at the holder

@@ -1,6 +1,6 @@
 """A time that is decided afterwards, and a window: over HTTP, under the roles of the template, on the embedded AWS."""
 
-from delayer.core.schedule.instants import HOUR, SECOND, format_instant
+from delayer.schedule.instants import HOUR, SECOND, format_instant
 from delayer_client import NextBusinessHour, Schedule, Spread
 from tests.e2e.client import Client, millis, now, until
 

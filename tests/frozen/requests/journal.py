@@ -2,21 +2,19 @@
 
 from attrs import evolve
 
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.history import cloud_events
-from delayer.core.history.events import Event, Original
-from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.schedule.instants import DAY, HOUR
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.series.occurrence import Occurrence
-from delayer.fakes import InOrder
-from delayer.ports.journal import JournalEntry
-from delayer.repositories.journal.journal import StoredJournal
-from delayer.repositories.journal.live_count import StoredLiveCount
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.memory.runtime import InOrder
+from delayer.history import cloud_events
+from delayer.history.model import LifecycleEvent, Occurrence, Original
+from delayer.history.ports import JournalEntry
+from delayer.history.repository import StoredJournal, StoredLiveCount
+from delayer.ledger.model import EventType, State
+from delayer.schedule.instants import DAY, HOUR
+from delayer.schedule.schedule import Schedule
 from tests.frozen.recorded import Case, Subject, cancelled
 from tests.samples import NOW, OWNER, a_schedule, an_id
 
-CLAIMED = Event(
+CLAIMED = LifecycleEvent(
     id="c1", type=EventType.CLAIMED, schedule_id=an_id(), owner=OWNER, at=NOW, state=State.CLAIMED, revision=1
 )
 SMALL = a_schedule()
@@ -25,11 +23,11 @@ HUGE = a_schedule(payload=f'"{"x" * 5_000}"', tags=f'{{"t":"{"y" * 5_000}"}}')
 MORE = {"Items": [], "LastEvaluatedKey": {"list": {"S": "l"}, "entry": {"S": "e"}}}
 
 
-def entry(event: Event, occurrence: Occurrence | None = None) -> JournalEntry:
+def entry(event: LifecycleEvent, occurrence: Occurrence | None = None) -> JournalEntry:
     return JournalEntry(event=event, text=cloud_events.encode(event), occurrence=occurrence)
 
 
-def began(schedule: Schedule) -> Event:
+def began(schedule: Schedule) -> LifecycleEvent:
     first = evolve(CLAIMED, id="c0", type=EventType.SCHEDULED, state=State.SCHEDULED, revision=0)
     return evolve(first, at=schedule.created_at, original=Original(schedule=schedule))
 

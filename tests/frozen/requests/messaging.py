@@ -1,15 +1,13 @@
 """Queues, the topic, the dead-letter store, and the functions that are asked."""
 
-from delayer.aws.messaging.consumers import LambdaConsumers
-from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
-from delayer.aws.messaging.function import LambdaFunction
-from delayer.aws.messaging.queue import SqsQueue
-from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
-from delayer.aws.messaging.topic import SnsTopic
-from delayer.core.recovery.waiting import WaitingRecords
-from delayer.core.schedule.schedule_id import key_of
-from delayer.ports.queue import Outgoing, ReceivedMessage
-from delayer.ports.topic import Announcement
+from delayer.dead_letters.model import WaitingRecords
+from delayer.dead_letters.repository import StoredDeadLetters
+from delayer.engines.aws.function import LambdaFunction
+from delayer.engines.aws.messaging import SnsTopic, SqsQueue
+from delayer.engines.aws.objects import S3Objects
+from delayer.engines.ports import Announcement, Outgoing, ReceivedMessage
+from delayer.lambdas.consumers import LambdaConsumers, LambdaStreamConsumer
+from delayer.schedule.schedule_id import key_of
 from tests.frozen.recorded import Subject
 from tests.samples import NOW, a_dead_letter, a_relaxed_schedule, a_schedule
 
@@ -51,9 +49,9 @@ TOPIC = Subject(
 )
 
 STORE = Subject(
-    adapter=S3DeadLetterStore,
+    adapter=StoredDeadLetters,
     service="s3",
-    made=lambda client: S3DeadLetterStore(s3=client, bucket="dead-letters"),
+    made=lambda client: StoredDeadLetters(S3Objects(s3=client, bucket="dead-letters")),
     cases={
         "put": lambda store: store.put(a_dead_letter()),
         "set_aside": lambda store: store.set_aside(WaitingRecords(records=({"eventID": "1"},), reason="é", at=NOW)),

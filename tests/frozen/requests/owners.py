@@ -5,28 +5,23 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.aws.connections.sealing import AesGcm
-from delayer.aws.connections.secrets import SecretsManager
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.actions import action_type
-from delayer.core.actions.action_type import ActionType
-from delayer.core.actions.registration import Registration
-from delayer.core.connections.connection import Connection, ConnectionType, SecretNote, closed, doomed, replaced
-from delayer.core.connections.tokens import TokenRow
-from delayer.core.owners.claim import OwnerClaim
-from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
-from delayer.core.schedule.instants import HOUR, MINUTE
-from delayer.core.signing import keys as of_stack
-from delayer.core.signing import rotation as of_owner
-from delayer.core.signing.keys import SigningKeys
-from delayer.core.signing.rotation import Rotation
-from delayer.ports.owner_policies import DEFAULT
-from delayer.repositories.connections.connections import StoredConnections
-from delayer.repositories.connections.tokens import StoredTokens
-from delayer.repositories.control.actions import StoredActions
-from delayer.repositories.control.owner_claim import StoredOwnerClaim
-from delayer.repositories.control.owner_policies import StoredOwnerPolicies
-from delayer.repositories.control.signing_rows import StoredSigningRows
+from delayer.actions.repository import StoredActions
+from delayer.actions.rules import model as action_type
+from delayer.actions.rules.model import ActionType
+from delayer.actions.rules.registration import Registration
+from delayer.connections.model import Connection, ConnectionType, SecretNote, closed, doomed, replaced
+from delayer.connections.repository import StoredConnections, StoredTokens
+from delayer.connections.rules import TokenRow
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.secrets import AesGcm, SecretsManager
+from delayer.owners.admission import OwnerClaim
+from delayer.owners.model import OwnerPolicy, StoredOwnerPolicy
+from delayer.owners.ports import DEFAULT
+from delayer.owners.repository import StoredOwnerClaim, StoredOwnerPolicies
+from delayer.schedule.instants import HOUR, MINUTE
+from delayer.signing import rules as of_owner
+from delayer.signing.repository import StoredSigningRows
+from delayer.signing.rules import Rotation, SigningKeys
 from tests.frozen.recorded import Case, Subject, cancelled, refused
 from tests.samples import KEY, NOW, OWNER, an_id
 
@@ -56,8 +51,8 @@ OWNER_POLICIES = Subject(
     },
 )
 
-FIRST_KEYS = of_stack.first_keys(KEY, NOW)
-SECOND_KEYS = of_stack.rotated(FIRST_KEYS, bytes(range(224, 256)), NOW)
+FIRST_KEYS = of_owner.first_keys(KEY, NOW)
+SECOND_KEYS = of_owner.rotated_keys(FIRST_KEYS, bytes(range(224, 256)), NOW)
 ONCE = of_owner.rotated(Rotation(), NOW)
 TWICE = of_owner.rotated(ONCE, NOW + HOUR)
 SIGNING = Subject(

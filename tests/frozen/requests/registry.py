@@ -2,30 +2,26 @@
 
 from attrs import evolve
 
-from delayer.aws.store.attributes import to_attributes
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.flow.block import opened, probing, suspended
-from delayer.core.flow.party import Party
-from delayer.core.jobs.job import JobRow
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange
-from delayer.core.limits.limit import limited
-from delayer.core.limits.seats import Hold, Taking
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
-from delayer.core.schedule.schedule_id import Kind, key_of
-from delayer.ports.registry import NameRow, RequestRow, ScheduleTransaction
-from delayer.repositories.flow.blocks import StoredBlocks, to_item
-from delayer.repositories.flow.lines import StoredLines
-from delayer.repositories.flow.seats import StoredSeats
-from delayer.repositories.registry.jobs import StoredJobs
-from delayer.repositories.registry.rate_limit import StoredRateLimit
-from delayer.repositories.registry.registry import StoredRegistry, request_item
+from delayer.accept.ports import NameRow, RequestRow, ScheduleTransaction
+from delayer.accept.repository import StoredRegistry, request_item
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.expressions import to_attributes
+from delayer.flow.repository import StoredBlocks, StoredLines, StoredSeats, to_item
+from delayer.flow.rules.block import Party, opened, probing, suspended
+from delayer.flow.rules.gate import SeatHold, Taking
+from delayer.flow.rules.limit import limited
+from delayer.jobs.repository import StoredJobs
+from delayer.jobs.rules import JobRow
+from delayer.ledger.model import LedgerChange, State
+from delayer.owners.repository import StoredRateLimit
+from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
+from delayer.schedule.schedule_id import IdKind, key_of
 from tests.frozen.recorded import Case, Subject, cancelled
 from tests.samples import NOW, OWNER, a_claim, a_relaxed_schedule, a_schedule, an_id
 
 OLD, NEW = a_schedule(), a_schedule(NOW + HOUR)
 RELAXED = a_relaxed_schedule(NOW + HOUR)
-UNDECIDED = a_schedule(id=an_id(kind=Kind.UNDECIDED), group="g", when='{"policy":"next-full-hour"}')
+UNDECIDED = a_schedule(id=an_id(kind=IdKind.UNDECIDED), group="g", when='{"policy":"next-full-hour"}')
 GROUPED = a_schedule(NOW + HOUR, group="g")
 OLD_NAME = NameRow(owner=OWNER, name="invoice 17", schedule_id=OLD.id)
 NEW_NAME = evolve(OLD_NAME, schedule_id=NEW.id)
@@ -154,8 +150,8 @@ LINES = Subject(
     },
 )
 
-MINE = Hold(id="h1", number=4, until=NOW + MINUTE)
-OVER = (Hold(id="h2", number=1, until=NOW - SECOND), Hold(id="h3", number=2, until=NOW - MINUTE))
+MINE = SeatHold(id="h1", number=4, until=NOW + MINUTE)
+OVER = (SeatHold(id="h2", number=1, until=NOW - SECOND), SeatHold(id="h3", number=2, until=NOW - MINUTE))
 SEATS = Subject(
     adapter=StoredSeats,
     made=lambda client: StoredSeats(store=DynamoStore(client), table="registry"),

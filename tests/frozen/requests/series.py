@@ -2,30 +2,26 @@
 
 from attrs import evolve
 
-from delayer.aws.store.attributes import to_attributes
-from delayer.aws.store.dynamo_store import DynamoStore
-from delayer.core.connections.connection import SeriesUse
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange
-from delayer.core.recurrence.terms import OnMissed
-from delayer.core.schedule.bucket import Bucket
-from delayer.core.schedule.instants import DAY, MINUTE
-from delayer.core.schedule.schedule import Traits
-from delayer.core.schedule.schedule_id import Kind, address_of, key_of
-from delayer.core.series.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
-from delayer.core.series.upkeep.net import Place
-from delayer.core.series.upkeep.rounds import Directory, Round
-from delayer.ports.registry import RequestRow
-from delayer.ports.series import Filed, SeriesEntry, SeriesTransaction
-from delayer.repositories.series.progress import StoredSeriesProgress
-from delayer.repositories.series.series_table import StoredSeries, filed_key, filed_values
-from delayer.repositories.series.upkeep import StoredSeriesUpkeep
+from delayer.accept.ports import RequestRow
+from delayer.connections.model import SeriesUse
+from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.aws.expressions import to_attributes
+from delayer.ledger.model import LedgerChange, State
+from delayer.recurrence.terms import OnMissed
+from delayer.schedule.instants import DAY, MINUTE
+from delayer.schedule.schedule import Traits
+from delayer.schedule.schedule_id import Bucket, IdKind, address_of, key_of
+from delayer.series.ports import Filed, SeriesEntry, SeriesTransaction
+from delayer.series.repository.series_table import StoredSeries, filed_key, filed_values
+from delayer.series.repository.upkeep import StoredSeriesProgress, StoredSeriesUpkeep
+from delayer.series.rules.series import Backfill, Cursor, Directory, Overlap, Round, SeriesDefinition, SeriesState
+from delayer.series.rules.upkeep import NetPosition
 from tests.frozen.recorded import Case, Subject, cancelled
 from tests.samples import NOW, OWNER, a_claim, a_definition, a_schedule, an_id
 
 ID, OTHER_ID = "0a1b2c", "ffeedd"
 FIRST, SECOND = a_schedule(), a_schedule(NOW + MINUTE)
-RELAXED = a_schedule(NOW + MINUTE, id=an_id(NOW + MINUTE, kind=Kind.RELAXED_OCCURRENCE))
+RELAXED = a_schedule(NOW + MINUTE, id=an_id(NOW + MINUTE, kind=IdKind.RELAXED_OCCURRENCE))
 DEFINITION = SeriesDefinition(
     owner=OWNER,
     repeat='{"cron": "0 9 * * *", "timeZone": "Europe/Berlin"}',
@@ -170,7 +166,7 @@ PROGRESS = Subject(
     made=lambda client: StoredSeriesProgress(store=DynamoStore(client), table="control"),
     cases={
         "place": lambda progress: progress.place(),
-        "reach": lambda progress: progress.reach(Place(minute=NOW // MINUTE, shard=3, after=FIRST.id)),
+        "reach": lambda progress: progress.reach(NetPosition(minute=NOW // MINUTE, shard=3, after=FIRST.id)),
         "round: of those that wait": lambda progress: progress.round(Directory.WAITING),
         "round: of those with a zone": lambda progress: progress.round(Directory.ZONED),
         "note: of those that wait": lambda progress: progress.note(Directory.WAITING, Round(label="l", began=NOW)),

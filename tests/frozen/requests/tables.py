@@ -5,29 +5,24 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.aws.store.attributes import to_attributes
-from delayer.aws.store.dynamo_store import ITEMS, KEYS, DynamoStore
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import Arrival, LedgerChange
-from delayer.core.recovery.trial import Trial
-from delayer.core.schedule.bucket import Bucket, Progress, Shards
-from delayer.core.schedule.instants import MINUTE, SECOND
-from delayer.core.schedule.schedule import Traits
-from delayer.core.schedule.schedule_id import FIRST_VERSION, IdKey, IdKeys, Kind, key_of
-from delayer.core.schedule.table_change import Heartbeat
-from delayer.fakes import InOrder
-from delayer.repositories.control.control import StoredControl
-from delayer.repositories.control.trials import StoredTrials
-from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
-from delayer.repositories.ledger.ledger import StoredLedger
-from delayer.repositories.schedules.records import StoredRecords
-from delayer.repositories.schedules.schedule_table import StoredScheduleTable, to_item
-from delayer.repositories.schedules.waiting_table import StoredWaitingTable
+from delayer.engines.aws.dynamo_store import ITEMS, KEYS, DynamoStore
+from delayer.engines.aws.expressions import to_attributes
+from delayer.engines.memory.runtime import InOrder
+from delayer.ledger.model import Arrival, LedgerChange, State
+from delayer.ledger.repository import StoredLedger, StoredLedgerInBatches
+from delayer.records.repository import StoredControl, StoredRecords, StoredScheduleTable, to_item
+from delayer.recovery.repository import StoredTrials
+from delayer.recovery.rules import Trial
+from delayer.schedule.instants import MINUTE, SECOND
+from delayer.schedule.schedule import Traits
+from delayer.schedule.schedule_id import FIRST_VERSION, Bucket, IdKey, IdKeys, IdKind, Progress, Shards, key_of
+from delayer.schedule.table_change import Heartbeat
+from delayer.timing.repository import StoredWaitingTable
 from tests.frozen.recorded import Case, Subject, refused
 from tests.samples import KEY, NOW, a_claim, a_relaxed_schedule, a_schedule, an_id, many_schedules
 
 PRECISE, RELAXED = a_schedule(), a_relaxed_schedule()
-WAITING = a_schedule(id=an_id(kind=Kind.UNDECIDED), when='{"policy":"next-full-hour"}')
+WAITING = a_schedule(id=an_id(kind=IdKind.UNDECIDED), when='{"policy":"next-full-hour"}')
 LANES = [PRECISE, RELAXED, WAITING]
 KEY_ITEM = {"bucket": {"S": key_of(PRECISE.id).bucket}, "due": {"S": key_of(PRECISE.id).due}}
 UNPROCESSED = {"UnprocessedItems": {"schedules": [{"PutRequest": {"Item": to_attributes(to_item(PRECISE))}}]}}

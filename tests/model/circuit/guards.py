@@ -3,31 +3,15 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from delayer.core.flow.block import Block
-from delayer.core.flow.gate import Probe, decide_gate
-from delayer.repositories.flow.blocks import LIST, StoredBlocks, to_item
-from delayer.store.items import entry_key
-from delayer.store.writes import Put
-from tests.model.circuit.search import search
-from tests.model.circuit.state import Budget, World
-from tests.model.circuit.steps import REAL, Rules, only
-from tests.model.search import Found
-
-
-@frozen(kw_only=True)
-class Guard:
-    """One rule, and the code without it."""
-
-    name: str
-    what: str  # what happens without it
-    without: Rules
-    possible: Budget
-
-    def search(self) -> Found[World]:
-        """What happens without it."""
-        return search(self.possible, self.without)
+from delayer.engines.store.model import Put, entry_key
+from delayer.flow.repository import LIST, StoredBlocks, to_item
+from delayer.flow.rules.block import Block
+from delayer.flow.rules.gate import Probe, decide_gate
+from tests.model.circuit.state import Budget
+from tests.model.circuit.steps import REAL, only
+from tests.model.guard import Guard
 
 
 class Unconditional(StoredBlocks):

@@ -7,10 +7,9 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.core.flow.block import Block
-from delayer.core.flow.comeback import FASTEST_PACE, FIRST_PACE
-from delayer.core.flow.party import Party
-from delayer.core.schedule.instants import SECOND, Millis
+from delayer.flow.rules.block import Block, Party
+from delayer.flow.rules.comeback import FASTEST_PACE, FIRST_PACE
+from delayer.schedule.instants import SECOND, Millis
 from tests.model.state import evolve
 
 PARTY: Final = Party(owner="o", target="http-request t")

@@ -1,14 +1,14 @@
-"""What environments, the target, an operator and time do; in the order of use_cases/flow (gate.py, breaker.py)."""
+"""What environments, the target, an operator and time do; in the order of flow/use_cases (gate.py, breaker.py)."""
 
 from collections.abc import Callable, Iterator
 
 from attrs import frozen
 
-from delayer.core.flow.block import Block, opened, opened_again, probing
-from delayer.core.flow.comeback import coming_back, faster, slower
-from delayer.core.flow.gate import Probe, decide_gate
-from delayer.repositories.flow.blocks import LIST, StoredBlocks, to_item
-from delayer.store.items import entry_key
+from delayer.engines.store.model import entry_key
+from delayer.flow.repository import LIST, StoredBlocks, to_item
+from delayer.flow.rules.block import Block, opened, opened_again, probing
+from delayer.flow.rules.comeback import coming_back, faster, slower
+from delayer.flow.rules.gate import Probe, decide_gate
 from tests.model.circuit.state import ENOUGH, NONCES, PARTY, STEP, Environment, World, later, plain, renumbered
 from tests.model.dict_store import DictStore
 from tests.model.state import evolve

@@ -6,7 +6,7 @@ for one thing: the request that makes its secret does not arrive ten minutes lat
 
 from attrs import frozen
 
-from delayer.core.connections.connection import Connection, ConnectionType, SecretNote
+from delayer.connections.model import Connection, ConnectionType, SecretNote
 from tests.model.state import Moving
 
 OWNER, NAME = "owner", "crm"

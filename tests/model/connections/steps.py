@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from delayer.core.connections.connection import Connection, closed, doomed, replaced
+from delayer.connections.model import Connection, closed, doomed, replaced
 from tests.model.connections.rules import Rules
 from tests.model.connections.state import Budget, Run, World, note_of, row_of
 from tests.model.state import evolve

@@ -2,27 +2,9 @@
 
 from typing import Final
 
-from attrs import frozen
-
+from tests.model.guard import Guard
 from tests.model.keys.rules import Rules
-from tests.model.keys.search import search
-from tests.model.keys.state import Budget, World
-from tests.model.search import Found
-
-
-@frozen(kw_only=True)
-class Guard:
-    """One rule, and the code without it."""
-
-    name: str
-    what: str  # what happens without it
-    without: Rules
-    possible: Budget
-
-    def search(self) -> Found[World]:
-        """What happens without it."""
-        return search(self.possible, self.without)
-
+from tests.model.keys.state import Budget
 
 GUARDS: Final = (
     Guard(

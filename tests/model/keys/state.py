@@ -2,7 +2,7 @@
 
 from attrs import frozen
 
-from delayer.core.ledger.lifecycle import State
+from delayer.ledger.model import State
 from tests.model.state import Moving
 
 OLD = "old"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from delayer.core.ledger.lifecycle import State
+from delayer.ledger.model import State
 from tests.model.keys.rules import Rules
 from tests.model.keys.state import OLD, Budget, Effect, KeyRow, Run, World
 from tests.model.state import evolve

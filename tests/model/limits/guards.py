@@ -2,39 +2,23 @@
 
 from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from delayer.core.limits.line import line_of
-from delayer.core.schedule.messages import Slot
-from delayer.ports.lines import Booked, Elsewhere
-from delayer.repositories.flow.lines import LIST, StoredLines
-from delayer.store.items import entry_key
-from delayer.store.writes import Delete
-from tests.model.limits.search import search
-from tests.model.limits.state import NOW, PATIENT, TICK, Budget, World
-from tests.model.limits.steps import REAL, Rules
-from tests.model.search import Found
-
-
-@frozen(kw_only=True)
-class Guard:
-    """One rule, and the code without it."""
-
-    name: str
-    what: str  # what happens without it
-    without: Rules
-    possible: Budget
-
-    def search(self) -> Found[World]:
-        """What happens without it."""
-        return search(self.possible, self.without)
+from delayer.engines.store.model import Delete, entry_key
+from delayer.flow.ports import Booked, Elsewhere
+from delayer.flow.repository import SLOTS_LIST, StoredLines
+from delayer.flow.rules.limit import line_of
+from delayer.schedule.messages import Slot
+from tests.model.guard import Guard
+from tests.model.limits.state import NOW, PATIENT, TICK, Budget
+from tests.model.limits.steps import REAL
 
 
 class Unconditional(StoredLines):
     """Whoever knows of nobody begins the line anew."""
 
     def begin_line(self, line: str, first: int, end: int, expires_at: int) -> Booked | Elsewhere:
-        self.store.write(Delete(self.table, entry_key(LIST, line)))
+        self.store.write(Delete(self.table, entry_key(SLOTS_LIST, line)))
         return super().begin_line(line, first, end, expires_at)
 
 

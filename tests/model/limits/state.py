@@ -8,13 +8,10 @@ from typing import Any, Final
 from attrs import evolve as changed
 from attrs import frozen
 
-from delayer.core.flow.block import Block
-from delayer.core.flow.party import Party
-from delayer.core.limits.limit import limited
-from delayer.core.limits.line import MICROS, Micros, line_of
-from delayer.core.limits.turn import TOLERANCE
-from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.messages import Slot
+from delayer.flow.rules.block import Block, Party
+from delayer.flow.rules.limit import MICROS, TOLERANCE, Micros, limited, line_of
+from delayer.schedule.instants import Millis
+from delayer.schedule.messages import Slot
 from tests.model.state import evolve
 
 TICK: Final[Millis] = TOLERANCE

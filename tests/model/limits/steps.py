@@ -1,16 +1,15 @@
-"""What environments, an operator and time do with a limit; by the code of core/limits and of the booking."""
+"""What environments, an operator and time do with a limit; by the code of flow/rules/limit.py and of the booking."""
 
 from collections.abc import Callable, Iterator, Sequence
 
 from attrs import frozen
 
-from delayer.core.limits.line import MICROS, Want
-from delayer.core.limits.turn import TOLERANCE, held, is_in_time
-from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.messages import Slot
-from delayer.repositories.flow.lines import LIST, StoredLines
-from delayer.store.items import entry_key
-from delayer.use_cases.limits.booking import Booking
+from delayer.engines.store.model import entry_key
+from delayer.flow.repository import SLOTS_LIST, StoredLines
+from delayer.flow.rules.limit import MICROS, TOLERANCE, Want, held, is_in_time
+from delayer.flow.use_cases.limits import Booking
+from delayer.schedule.instants import Millis
+from delayer.schedule.messages import Slot
 from tests.model.dict_store import DictStore
 from tests.model.limits.state import EVERY, NOW, Copy, World, later
 from tests.model.state import evolve
@@ -95,7 +94,7 @@ def _lines(world: World, rules: Rules) -> StoredLines:
     """With the rows as they are now."""
     store = DictStore()
     for line, end in world.rows:
-        store.hold(TABLE, entry_key(LIST, line), {"next": end})
+        store.hold(TABLE, entry_key(SLOTS_LIST, line), {"next": end})
     return rules.lines(store=store, table=TABLE)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from delayer.core.series.series import Overlap
+from delayer.series.rules.series import Overlap
 from tests.model.net.state import Budget
 
 SMALL: Final = {
@@ -15,7 +15,7 @@ SMALL: Final = {
     ),
     "deleted": Budget(lost=1, claims=1, deletes=1, crashes=1, minutes=3),
 }
-WHOLE: Final = SMALL | {
+BIG: Final = {
     "overlap skip, events lost, crash, longer": Budget(
         overlap=Overlap.SKIP, lost=1, claims=1, ends=1, crashes=1, minutes=5
     ),

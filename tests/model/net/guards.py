@@ -2,30 +2,14 @@
 
 from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from delayer.core.series.series import Cursor, SeriesState
-from delayer.core.series.stepping import AT_AN_END, Happened
-from delayer.core.series.upkeep import net
-from tests.model.net.configurations import WHOLE
-from tests.model.net.rules import REAL, Rules
-from tests.model.net.search import search
-from tests.model.net.state import World
-from tests.model.search import Found
-
-
-@frozen(kw_only=True)
-class Guard:
-    """One rule, and the code without it."""
-
-    name: str
-    what: str  # what happens without it
-    without: Rules
-    choice: str  # of configurations
-
-    def search(self) -> Found[World]:
-        """What happens without it."""
-        return search(WHOLE[self.choice], self.without)
+from delayer.series.rules import upkeep as net
+from delayer.series.rules.series import Cursor, SeriesState
+from delayer.series.rules.stepping import AT_AN_END, Happened
+from tests.model.guard import Guard
+from tests.model.net.configurations import BIG, SMALL
+from tests.model.net.rules import REAL
 
 
 def _drops_paused(schedule_id: str, cursor: Cursor | None, happened: Happened | None) -> Any:
@@ -43,48 +27,48 @@ GUARDS: Final = (
         name="closed-late",
         what="a minute is closed as soon as it is over",
         without=evolve(REAL, closable_after=0),
-        choice="events lost",
+        possible=SMALL["events lost"],
     ),
     Guard(
         name="clock-before-query",
         what="the net queries, and then asks whether the minute may be closed",
         without=evolve(REAL, asks_the_clock_first=False),
-        choice="events lost",
+        possible=SMALL["events lost"],
     ),
     Guard(
         name="unsettled-is-filed-again",
         what="what nothing has happened to is left in its minute",
         without=evolve(REAL, files_again=False),
-        choice="events lost",
+        possible=SMALL["events lost"],
     ),
     Guard(
         name="filed-before-the-watermark",
         what="the watermark is moved before what is left is filed again",
         without=evolve(REAL, files_before_the_watermark=False),
-        choice="events lost, crashes",
+        possible=SMALL["events lost, crashes"],
     ),
     Guard(
         name="filed-before-forgotten",
         what="the row of an earlier look is deleted before the next one is written",
         without=evolve(REAL, files_before_it_forgets=False),
-        choice="overlap skip, events lost, crash, longer",
+        possible=BIG["overlap skip, events lost, crash, longer"],
     ),
     Guard(
         name="filed-in-a-minute-to-come",
         what="it is filed again in the minute that is looked at",
         without=evolve(REAL, again_in=0),
-        choice="events lost",
+        possible=SMALL["events lost"],
     ),
     Guard(
         name="paused-is-kept",
         what="what is paused is dropped once its occurrence has ended",
         without=evolve(REAL, decide_look=_drops_paused),
-        choice="overlap skip, paused and resumed",
+        possible=SMALL["overlap skip, paused and resumed"],
     ),
     Guard(
         name="asks-the-cursor",
         what="what something has happened to is dropped after the step, whatever became of that",
         without=evolve(REAL, decide_look=_forgets_what_has_happened),
-        choice="overlap skip, events lost, crash",
+        possible=SMALL["overlap skip, events lost, crash"],
     ),
 )

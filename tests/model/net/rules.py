@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from delayer.core.series.upkeep import net
+from delayer.series.rules import upkeep as net
 from tests.model.net.state import CLOSABLE_AFTER
 
 
 @frozen(kw_only=True)
 class Rules:
-    """What the model asks for: the decision of the core, and the order of the calls."""
+    """What the model asks for: the decision of the rules, and the order of the calls."""
 
     decide_look: Callable[..., net.Fate] = net.decide_look
     closable_after: int = CLOSABLE_AFTER

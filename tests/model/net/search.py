@@ -1,6 +1,6 @@
 """Every state of the net over one series, breadth first."""
 
-from delayer.core.series.series import SeriesState
+from delayer.series.rules.series import SeriesState
 from tests.model.net.rules import REAL, Rules
 from tests.model.net.state import Budget, World, first
 from tests.model.net.steps import steps

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import HOUR, SECOND, Millis
-from delayer.core.series.series import Cursor, Overlap, SeriesDefinition, SeriesState
-from delayer.core.series.stepping import Happened
+from delayer.ledger.model import LedgerRow
+from delayer.schedule.instants import HOUR, SECOND, Millis
+from delayer.series.rules.series import Cursor, Overlap, SeriesDefinition, SeriesState
+from delayer.series.rules.stepping import Happened
 from tests.model.series.state import DEFINITIONS, IDS
 from tests.model.state import Moving, evolve
 from tests.samples import OWNER

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from delayer.core.api.cancellation import decide_cancel
-from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.row import LedgerChange
-from delayer.core.series import command, stepping
-from delayer.core.series.series import CursorChange, SeriesState, may_write
-from delayer.core.series.stepping import Happened, Over, Step
-from delayer.core.series.upkeep.net import Fate
+from delayer.accept.rules.status import decide_cancel
+from delayer.ledger.model import EventType, LedgerChange, State
+from delayer.series.rules import command, stepping
+from delayer.series.rules.series import CursorChange, SeriesState, may_write
+from delayer.series.rules.stepping import Happened, Over, Step
+from delayer.series.rules.upkeep import Fate
 from tests.model.net.rules import Rules
 from tests.model.net.state import WRITE_TAKES, Run, World
 from tests.model.series.state import IDS, NAME_OF, RULES

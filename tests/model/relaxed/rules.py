@@ -1,16 +1,17 @@
-"""The decisions that the model of the relaxed lane asks for: those of the core, so that one can be taken out."""
+"""The decisions that the model of the relaxed lane asks for: those of the code, so that one can be taken out."""
 
 from collections.abc import Callable
 from typing import Any
 
 from attrs import frozen
 
-from delayer.core.api import cancellation
-from delayer.core.firing import executing, relaxed
-from delayer.core.ledger.claim import decide_claim
-from delayer.core.recovery.disposition import decide_disposition
-from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.schedule import Schedule
+from delayer.accept.rules import status as cancellation
+from delayer.dead_letters.model import decide_disposition
+from delayer.execute import rules as executing
+from delayer.ledger.rules import decide_claim
+from delayer.relay import rules as relaying
+from delayer.schedule.instants import Millis
+from delayer.schedule.schedule import Schedule
 
 
 def _expires_at(schedule: Schedule) -> Millis:
@@ -26,8 +27,8 @@ class Rules:
     """What the functions go by."""
 
     expires_at: Callable[[Schedule], Millis] = _expires_at
-    decide: Callable[..., Any] = relaxed.decide
-    other_removal: Callable[..., Any] = relaxed.decide_other_removal
+    decide: Callable[..., Any] = relaying.decide_relaxed
+    other_removal: Callable[..., Any] = relaying.decide_other_removal
     nonce: Callable[[str, int], str] = _nonce  # of an event, at the how-many-eth delivery of any
     claim: Callable[..., Any] = decide_claim
     attempt: Callable[..., Any] = executing.decide_attempt

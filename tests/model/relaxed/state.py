@@ -4,9 +4,9 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import DAY, HOUR, SECOND, Millis
-from delayer.core.schedule.schedule import Schedule
+from delayer.ledger.model import LedgerRow
+from delayer.schedule.instants import DAY, HOUR, SECOND, Millis
+from delayer.schedule.schedule import Schedule
 from tests.model.state import evolve
 from tests.samples import LEASE, NOW, a_relaxed_schedule
 

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator
 
-from delayer.core.firing import executing
-from delayer.core.firing.enqueueing import AskLedger, Ignore, MoveToDeadLetters
-from delayer.core.firing.relaxed import Fire
-from delayer.core.ledger.claim import Claim
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended, ended_unclaimed, may_end, taken
-from delayer.core.ledger.row import Already, LedgerChange, Refuse
-from delayer.core.recovery.disposition import Disposition
-from delayer.core.recovery.redriving import decide_redrive, redriven, settled
-from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage
-from delayer.core.schedule.table_change import Kind, RecordChange, known
+from delayer.dead_letters.model import Disposition
+from delayer.dead_letters.rules import decide_redrive, redriven, settled
+from delayer.enqueue.rules import AskLedger, Ignore, MoveToDeadLetters
+from delayer.execute import rules as executing
+from delayer.ledger.model import Already, LedgerChange, Refuse, State
+from delayer.ledger.rules import Claim, ended, ended_unclaimed, may_end, taken
+from delayer.relay.rules import Fire
+from delayer.schedule.messages import DelayerMessage, ExecutorMessage
+from delayer.schedule.table_change import ChangeKind, RecordChange, known
 from tests.model.relaxed.rules import Rules
 from tests.model.relaxed.state import DUE, INSTANTS, LAST, NEW, OLD, SCHEDULES, Message, Removal, World
 from tests.model.state import evolve
@@ -127,7 +125,7 @@ def _deliver(world: World, rules: Rules, removal: Removal) -> Iterator[Moved]:
     name, schedule, what = removal.name, SCHEDULES[removal.name], f"{removal.event} of {removal.name} is delivered"
     world = evolve(world, deliveries=world.deliveries + 1) if rules.nonce("", 0) != rules.nonce("", 1) else world
     change = RecordChange(
-        kind=Kind.REMOVE,
+        kind=ChangeKind.REMOVE,
         sequence=removal.event,
         read=known(schedule),
         record=None,

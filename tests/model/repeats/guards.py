@@ -2,28 +2,10 @@
 
 from typing import Final
 
-from attrs import frozen
-
 from delayer_client.calls.call import Repeat
+from tests.model.guard import Guard
 from tests.model.repeats.rules import Rules
-from tests.model.repeats.search import search
-from tests.model.repeats.state import Budget, World
-from tests.model.search import Found
-
-
-@frozen(kw_only=True)
-class Guard:
-    """One rule, and the code without it."""
-
-    name: str
-    what: str  # what happens without it
-    without: Rules
-    possible: Budget
-
-    def search(self) -> Found[World]:
-        """What happens without it."""
-        return search(self.possible, self.without)
-
+from tests.model.repeats.state import Budget
 
 GUARDS: Final = (
     Guard(

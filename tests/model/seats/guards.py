@@ -3,36 +3,18 @@
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from delayer.core.flow.block import Block
-from delayer.core.flow.party import Party
-from delayer.core.limits.line import line_of
-from delayer.core.limits.seats import Hold, Row, Taking, is_usable
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.flow.lines import LIST
-from delayer.repositories.flow.seats import HOLD, StoredSeats, row_from
-from delayer.store.items import entry_key
-from delayer.store.writes import Change
-from delayer.use_cases.limits.seats import Held, Seats
-from tests.model.search import Found
-from tests.model.seats.search import search
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Change, entry_key
+from delayer.flow.repository import HOLD, SLOTS_LIST, StoredSeats, row_from
+from delayer.flow.rules.block import Block, Party
+from delayer.flow.rules.gate import Row, SeatHold, Taking, is_usable
+from delayer.flow.rules.limit import line_of
+from delayer.flow.use_cases.seats import HeldSeats, Seats
+from tests.model.guard import Guard
 from tests.model.seats.state import NOW, Budget, World, limit_of
-from tests.model.seats.steps import REAL, Rules
-
-
-@frozen(kw_only=True)
-class Guard:
-    """One rule, and the code without it."""
-
-    name: str
-    what: str  # what happens without it
-    without: Rules
-    possible: Budget
-
-    def search(self) -> Found[World]:
-        """What happens without it."""
-        return search(self.possible, self.without)
+from tests.model.seats.steps import REAL
 
 
 class WithoutEnd(StoredSeats):
@@ -45,9 +27,9 @@ class WithoutEnd(StoredSeats):
 class OnTrust(StoredSeats):
     """Whoever gives back is believed to have it."""
 
-    def return_seats(self, seats: str, holds: Sequence[Hold]) -> Row | None:
+    def return_seats(self, seats: str, holds: Sequence[SeatHold]) -> Row | None:
         number, names = sum(one.number for one in holds), tuple(HOLD + one.id for one in holds)
-        self.store.write(Change(self.table, entry_key(LIST, seats), add={"taken": -number}, remove=names))
+        self.store.write(Change(self.table, entry_key(SLOTS_LIST, seats), add={"taken": -number}, remove=names))
         return None
 
 
@@ -62,7 +44,7 @@ class Keeps(StoredSeats):
 class ToTheEnd(Seats):
     """Uses its seats as long as they are its own, and not only as long as an attempt is over in time."""
 
-    def usable(self, limit: Block) -> list[Held]:
+    def usable(self, limit: Block) -> list[HeldSeats]:
         own = [one for one in self.held if one.line == line_of(limit) and one.hold.until > NOW]
         return [one for one in own if one.used < one.hold.number]
 
@@ -70,7 +52,7 @@ class ToTheEnd(Seats):
 class OfAnyLimit(Seats):
     """Uses its seats whatever the limit is by now."""
 
-    def usable(self, limit: Block) -> list[Held]:
+    def usable(self, limit: Block) -> list[HeldSeats]:
         return [one for one in self.held if one.used < one.hold.number and is_usable(one.hold, NOW)]
 
 
@@ -90,7 +72,7 @@ class EarlyEnd(StoredSeats):
         row = super().take_seats(seats, taking)
         return row and evolve(row, holds=tuple(evolve(one, until=min(one.until, NOW)) for one in row.holds))
 
-    def return_seats(self, seats: str, holds: Sequence[Hold]) -> Row | None:
+    def return_seats(self, seats: str, holds: Sequence[SeatHold]) -> Row | None:
         raise Unavailable("only what is taken away matters here")
 
 
@@ -99,7 +81,7 @@ class WithoutLook(EarlyEnd):
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:
         ids = {one.id for one in taking.gone}
-        item = self.store.get(self.table, entry_key(LIST, seats)) or {}
+        item = self.store.get(self.table, entry_key(SLOTS_LIST, seats)) or {}
         there = tuple(one for one in row_from(item).holds if one.id in ids)
         return super().take_seats(seats, evolve(taking, gone=there))
 

@@ -9,11 +9,10 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.flow.block import Block
-from delayer.core.flow.party import Party
-from delayer.core.limits.limit import limited
-from delayer.core.limits.seats import NEEDED, TERM, Hold, Row
-from delayer.core.schedule.instants import SECOND, Millis
+from delayer.flow.rules.block import Block, Party
+from delayer.flow.rules.gate import NEEDED, TERM, Row, SeatHold
+from delayer.flow.rules.limit import limited
+from delayer.schedule.instants import SECOND, Millis
 from tests.model.state import evolve
 
 TICK: Final[Millis] = 20 * SECOND
@@ -38,7 +37,7 @@ class Budget:
 class Mine:
     """Seats that an environment has, as far as it knows."""
 
-    hold: Hold
+    hold: SeatHold
     generation: int  # of the limit when they were taken
     is_known: bool = True  # else nobody has told it whether they were taken
 
@@ -119,5 +118,5 @@ def later(world: World) -> World:
     return evolve(world.with_running([one for one in older if one.age < LONGEST]), mine=held, row=row)
 
 
-def _aged(hold: Hold) -> Hold:
+def _aged(hold: SeatHold) -> SeatHold:
     return evolve(hold, until=max(hold.until - TICK, ENDED))

@@ -4,15 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from attrs import frozen
 
-from delayer.core.flow.block import Block
-from delayer.core.limits.line import line_of
-from delayer.core.limits.seats import Hold, Row, Taking, seats_of
-from delayer.fakes import ManualClock, MemoryObserver
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.flow.lines import LIST
-from delayer.repositories.flow.seats import HOLD, StoredSeats, row_from
-from delayer.store.items import entry_key
-from delayer.use_cases.limits.seats import Held, Seats
+from delayer.engines.memory.runtime import ManualClock, MemoryObserver
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import entry_key
+from delayer.flow.repository import HOLD, SLOTS_LIST, StoredSeats, row_from
+from delayer.flow.rules.block import Block
+from delayer.flow.rules.gate import Row, SeatHold, Taking, seats_of
+from delayer.flow.rules.limit import line_of
+from delayer.flow.use_cases.seats import HeldSeats, Seats
 from tests.model.dict_store import DictStore
 from tests.model.seats.state import NOBODY, NOW, Attempt, Mine, World, later, limit_of
 from tests.model.state import evolve
@@ -43,7 +42,7 @@ class Silent:
         self.rows.take_seats(seats, taking)
         raise Unavailable("no answer")
 
-    def return_seats(self, seats: str, holds: Sequence[Hold]) -> Row | None:
+    def return_seats(self, seats: str, holds: Sequence[SeatHold]) -> Row | None:
         return self.rows.return_seats(seats, holds)
 
 
@@ -63,7 +62,7 @@ class Environment:
         return evolve(world.having(self.number, mine), row=row)
 
 
-def _generation(held: Held) -> int:
+def _generation(held: HeldSeats) -> int:
     return int(held.line.rpartition(".")[2]) - 1
 
 
@@ -73,14 +72,14 @@ def environment(world: World, rules: Rules, number: int, *, is_silent: bool = Fa
     rows = rules.rows(store=store, table=TABLE)
     seats = rules.seats(
         clock=ManualClock(NOW),
-        rows=Silent(rows) if is_silent else rows,
-        new_id=lambda: _unused(world),
+        seat_rows=Silent(rows) if is_silent else rows,
+        new_token=lambda: _unused(world),
         observer=MemoryObserver(),
     )
     for mine in world.mine[number]:
         limit = rules.limit_of(evolve(world, generation=mine.generation))
         used = sum((one.environment, one.hold) == (number, mine.hold.id) for one in world.running)
-        held = Held(hold=mine.hold, seats=seats_of(limit), line=line_of(limit), used=used)
+        held = HeldSeats(hold=mine.hold, seats=seats_of(limit), line=line_of(limit), used=used)
         (seats.held if mine.is_known else seats.unknown).append(held)
     return Environment(number, seats, store)
 
@@ -91,7 +90,7 @@ def _store(world: World) -> DictStore:
     if world.row:
         seats, row = world.row
         holds = {HOLD + one.id: one.text for one in row.holds}
-        store.hold(TABLE, entry_key(LIST, seats), {"taken": row.taken, **holds})
+        store.hold(TABLE, entry_key(SLOTS_LIST, seats), {"taken": row.taken, **holds})
     return store
 
 

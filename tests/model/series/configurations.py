@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from delayer.core.series.series import Overlap
+from delayer.series.rules.series import Overlap
 from tests.model.series.state import Budget
 
 SMALL: Final = {
@@ -42,7 +42,7 @@ SMALL: Final = {
     "backfill, one of it is redriven, deleted": Budget(times=1, backfills=1, redrives=1, failures=1, deletes=1),
     "backfill, the series is changed": Budget(times=1, backfills=1, ends=1, patches=1, torn=1),
 }
-WHOLE: Final = SMALL | {
+BIG: Final = {
     "events lost, given up, redriven, paused, resumed": Budget(
         has_net=True, lost=1, given_up=1, redrives=1, pauses=1, resumes=1
     ),

@@ -2,35 +2,18 @@
 
 from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.outcome import ended_unclaimed
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import Millis
-from delayer.core.series import backfill, command, stepping
-from delayer.core.series.series import Cursor, CursorChange, NewTimes, Overlap, SeriesDefinition, SeriesState, changed
-from delayer.core.series.stepping import AT_AN_END, Happened, Ignore
-from tests.model.search import Found
+from delayer.ledger.model import EventType, LedgerRow, State
+from delayer.ledger.rules import ended_unclaimed
+from delayer.schedule.instants import Millis
+from delayer.series.rules import backfill, command, stepping
+from delayer.series.rules.series import Cursor, CursorChange, NewTimes, Overlap, SeriesDefinition, SeriesState, changed
+from delayer.series.rules.stepping import AT_AN_END, Happened, NoStep
+from tests.model.guard import Guard
 from tests.model.series.configurations import SMALL
-from tests.model.series.rules import REAL, Rules
-from tests.model.series.search import search
-from tests.model.series.state import World
+from tests.model.series.rules import REAL
 from tests.samples import OWNER
-
-
-@frozen(kw_only=True)
-class Guard:
-    """One rule, and the code without it."""
-
-    name: str
-    what: str  # what happens without it
-    without: Rules
-    choice: str  # of configurations
-
-    def search(self) -> Found[World]:
-        """What happens without it."""
-        return search(SMALL[self.choice], self.without)
 
 
 def _any_id(cursor: Cursor, definition: Any, rule: Any, happened: Happened, now: Millis) -> Any:
@@ -48,12 +31,12 @@ def _any_definition(cursor: Cursor, definition: SeriesDefinition, rule: Any, hap
 
 def _at_ends_only(cursor: Cursor, definition: Any, rule: Any, happened: Happened, now: Millis) -> Any:
     decision = stepping.decide_step(cursor, definition, rule, happened, now)
-    return decision if happened.kind in AT_AN_END else Ignore("it has not ended")
+    return decision if happened.kind in AT_AN_END else NoStep("it has not ended")
 
 
 def _at_the_claim_only(cursor: Cursor, definition: Any, rule: Any, happened: Happened, now: Millis) -> Any:
     decision = stepping.decide_step(cursor, definition, rule, happened, now)
-    return decision if happened.kind is EventType.CLAIMED else Ignore("it is not claimed")
+    return decision if happened.kind is EventType.CLAIMED else NoStep("it is not claimed")
 
 
 def _at_once(cursor: Cursor, definition: SeriesDefinition, rule: Any, happened: Happened, now: Millis) -> Any:
@@ -73,7 +56,7 @@ def _in_secret(change: Any) -> Any:
 
 def _delete_once(cursor: Cursor) -> Any:
     is_over = cursor.state is SeriesState.CANCELLED
-    return command.Already(evolve(cursor, current="", beside=())) if is_over else command.decide_delete(cursor)
+    return command.AlreadyClosed(evolve(cursor, current="", beside=())) if is_over else command.decide_delete(cursor)
 
 
 def _unnamed(cursor: Cursor, schedule_id: str, over: Any = ()) -> Any:
@@ -157,258 +140,258 @@ GUARDS: Final = (
         name="only-the-current-id",
         what="an event of any occurrence steps",
         without=evolve(REAL, step=_any_id),
-        choice="events twice, late, in any order",
+        possible=SMALL["events twice, late, in any order"],
     ),
     Guard(
         name="revision-in-the-condition",
         what="what was decided from an older cursor is written",
         without=evolve(REAL, may_write=lambda change, current: True),
-        choice="events twice, late, in any order",
+        possible=SMALL["events twice, late, in any order"],
     ),
     Guard(
         name="active-in-the-decision",
         what="an event steps, whatever the state",
         without=evolve(REAL, step=_any_state),
-        choice="paused, resumed, deleted",
+        possible=SMALL["paused, resumed, deleted"],
     ),
     Guard(
         name="one-transaction",
         what="the cursor is written first, and the occurrence put afterwards",
         without=evolve(REAL, one_transaction=False),
-        choice="paused, resumed, crash",
+        possible=SMALL["paused, resumed, crash"],
     ),
     Guard(
         name="an-end-steps-too",
         what="only a claim steps",
         without=evolve(REAL, step=_at_the_claim_only),
-        choice="events lost",
+        possible=SMALL["events lost"],
     ),
     Guard(
         name="the-claim-steps",
         what="with overlap allow, only an end steps",
         without=evolve(REAL, step=_at_ends_only),
-        choice="events lost",
+        possible=SMALL["events lost"],
     ),
     Guard(
         name="skip-waits-for-the-end",
         what="with overlap skip, a claim steps",
         without=evolve(REAL, step=_at_once),
-        choice="overlap skip, events lost",
+        possible=SMALL["overlap skip, events lost"],
     ),
     Guard(
         name="net",
         what="nobody looks for series whose event was lost",
         without=evolve(REAL, net=False),
-        choice="events lost",
+        possible=SMALL["events lost"],
     ),
     Guard(
         name="net-looks-at-the-ledger",
         what="the net steps without knowing what became of the current occurrence",
         without=evolve(REAL, of_row=_without_looking),
-        choice="events lost",
+        possible=SMALL["events lost"],
     ),
     Guard(
         name="definition-of-the-cursor",
         what="cursor and definition from both sides of a PATCH are used together",
         without=evolve(REAL, step=_any_definition),
-        choice="overlap queue-one, changed",
+        possible=SMALL["overlap queue-one, changed"],
     ),
     Guard(
         name="cursor-first",
         what="the ids are cancelled before the cursor is written",
         without=evolve(REAL, cursor_first=False),
-        choice="paused, resumed, deleted",
+        possible=SMALL["paused, resumed, deleted"],
     ),
     Guard(
         name="names-what-it-wrote-over",
         what="a DELETE cancels what it read before its write",
         without=evolve(REAL, names_what_it_wrote_over=False),
-        choice="paused, resumed, deleted",
+        possible=SMALL["paused, resumed, deleted"],
     ),
     Guard(
         name="pause-raises-the-revision",
         what="a pause leaves the revision as it was",
         without=evolve(REAL, pause=lambda cursor: _in_secret(command.decide_pause(cursor))),
-        choice="paused, resumed, deleted",
+        possible=SMALL["paused, resumed, deleted"],
     ),
     Guard(
         name="repeated-delete-cancels-again",
         what="a DELETE of a series that is cancelled already does nothing",
         without=evolve(REAL, delete=_delete_once),
-        choice="deleted, crash, run-now",
+        possible=SMALL["deleted, crash, run-now"],
     ),
     Guard(
         name="all-that-is-named",
         what="a DELETE cancels the current occurrence only",
         without=evolve(REAL, named=lambda cursor: (cursor.current,)),
-        choice="deleted, crash, run-now",
+        possible=SMALL["deleted, crash, run-now"],
     ),
     Guard(
         name="run-now-is-named",
         what="the cursor does not name what run-now puts",
         without=evolve(REAL, beside=_unnamed),
-        choice="deleted, crash, run-now",
+        possible=SMALL["deleted, crash, run-now"],
     ),
     Guard(
         name="closed-takes-nothing",
         what="run-now puts one, whatever the state",
         without=evolve(REAL, beside=_though_closed),
-        choice="deleted, crash, run-now",
+        possible=SMALL["deleted, crash, run-now"],
     ),
     Guard(
         name="redrive-is-named",
         what="the cursor does not name what is redriven",
         without=evolve(REAL, beside=_unnamed),
-        choice="given up, redriven, deleted",
+        possible=SMALL["given up, redriven, deleted"],
     ),
     Guard(
         name="current-is-named-twice",
         what="a redrive of the current occurrence is not named beside it",
         without=evolve(REAL, beside=_current_is_enough),
-        choice="given up, redriven, deleted",
+        possible=SMALL["given up, redriven, deleted"],
     ),
     Guard(
         name="redrive-asks-the-cursor",
         what="a redrive reads the cursor, and then writes the ledger alone",
         without=evolve(REAL, redrive_asks=False),
-        choice="given up, redriven, deleted",
+        possible=SMALL["given up, redriven, deleted"],
     ),
     Guard(
         name="resume-cancels-first",
         what="a resume does not look whether the pause had cancelled the current occurrence",
         without=evolve(REAL, resume=_resumes_at_once),
-        choice="paused, resumed, crash",
+        possible=SMALL["paused, resumed, crash"],
     ),
     Guard(
         name="resume-raises-the-revision",
         what="a resume leaves the revision as it was",
         without=evolve(REAL, resumed=lambda *given: _in_secret(command.resumed(*given))),
-        choice="paused and resumed twice",
+        possible=SMALL["paused and resumed twice"],
     ),
     Guard(
         name="resume-has-a-new-id",
         what="the cursor keeps the id that the pause has cancelled",
         without=evolve(REAL, resumed=_same_number),
-        choice="paused and resumed twice",
+        possible=SMALL["paused and resumed twice"],
     ),
     Guard(
         name="resume-waits-for-the-end",
         what="with overlap skip, a resume puts the next one while the last one runs",
         without=evolve(REAL, resume=_resumes_beside),
-        choice="overlap skip, paused, resumed",
+        possible=SMALL["overlap skip, paused, resumed"],
     ),
     Guard(
         name="resume-knows-what-passed",
         what="a resume begins at now",
         without=evolve(REAL, resume=_forgets_what_passed),
-        choice="an occurrence is cancelled, paused, resumed",
+        possible=SMALL["an occurrence is cancelled, paused, resumed"],
     ),
     Guard(
         name="occurrence-delete-notes-its-time",
         what="the DELETE of an occurrence writes the ledger alone",
         without=evolve(REAL, occurrence_delete=lambda cursor, schedule_id: None),
-        choice="an occurrence is cancelled, paused, resumed",
+        possible=SMALL["an occurrence is cancelled, paused, resumed"],
     ),
     Guard(
         name="occurrence-delete-after-a-pause",
         what="the DELETE of an occurrence that a pause has cancelled writes nothing",
         without=evolve(REAL, gives_up=lambda change: False),
-        choice="an occurrence is cancelled, paused, resumed",
+        possible=SMALL["an occurrence is cancelled, paused, resumed"],
     ),
     Guard(
         name="patch-knows-what-passed",
         what="a PATCH of a series that has ended begins at now",
         without=evolve(REAL, patch=_patch_forgets),
-        choice="an occurrence is cancelled, and one changed",
+        possible=SMALL["an occurrence is cancelled, and one changed"],
     ),
     Guard(
         name="bounds-take-nothing-back",
         what="another end of the rule is taken for a rule with other times, which takes back what was cancelled",
         without=evolve(REAL, new_times=_any_other_rule),
-        choice="an occurrence is cancelled, and the end of the rule is put off",
+        possible=SMALL["an occurrence is cancelled, and the end of the rule is put off"],
     ),
     Guard(
         name="bounds-repeat-nothing",
         what="the same, and puts again what was moved early and executed",
         without=evolve(REAL, new_times=_any_other_rule),
-        choice="an occurrence is moved early, and the end of the rule is put off",
+        possible=SMALL["an occurrence is moved early, and the end of the rule is put off"],
     ),
     Guard(
         name="patch-in-one-transaction",
         what="a PATCH writes the cursor first, and then cancels the occurrence that it has replaced",
         without=evolve(REAL, patch_is_one_transaction=False),
-        choice="changed twice",
+        possible=SMALL["changed twice"],
     ),
     Guard(
         name="occurrence-patch-moves-the-cursor",
         what="the PATCH of an occurrence leaves the cursor alone",
         without=evolve(REAL, occurrence_patch=lambda *given: None),
-        choice="an occurrence is changed, deleted",
+        possible=SMALL["an occurrence is changed, deleted"],
     ),
     Guard(
         name="ended-occurrence-lives-beside",
         what="an occurrence that failed, and is put again by its PATCH, becomes the current one",
         without=evolve(REAL, occurrence_patch=_always_current),
-        choice="an occurrence is changed, deleted",
+        possible=SMALL["an occurrence is changed, deleted"],
     ),
     Guard(
         name="group-cancels-series",
         what="the cancel of a group cancels occurrences",
         without=evolve(REAL, group_cancels_series=False),
-        choice="its group is cancelled",
+        possible=SMALL["its group is cancelled"],
     ),
     Guard(
         name="beside-until-its-end",
         what="what run-now has put is named until its claim",
         without=evolve(REAL, beside_until_its_end=False),
-        choice="run-now twice, deleted",
+        possible=SMALL["run-now twice, deleted"],
     ),
     Guard(
         name="backfill-is-named",
         what="a DELETE leaves out the occurrence of the backfill",
         without=evolve(REAL, named=lambda cursor: evolve(cursor, backfill=None).named),
-        choice="backfill, deleted",
+        possible=SMALL["backfill, deleted"],
     ),
     Guard(
         name="backfill-one-at-a-time",
         what="a claim of its occurrence puts the next one of the backfill",
         without=evolve(REAL, fill_step=_fills_at_the_claim),
-        choice="backfill, events twice",
+        possible=SMALL["backfill, events twice"],
     ),
     Guard(
         name="backfill-only-the-current-id",
         what="an event of an earlier occurrence of the backfill puts the next one",
         without=evolve(REAL, any_is_fill=True, fill_step=_fills_after_any_id),
-        choice="backfill, events twice",
+        possible=SMALL["backfill, events twice"],
     ),
     Guard(
         name="backfill-rests-while-closed",
         what="the backfill goes on after a pause or a DELETE",
         without=evolve(REAL, fill_step=_fills_in_any_state),
-        choice="backfill, deleted",
+        possible=SMALL["backfill, deleted"],
     ),
     Guard(
         name="resume-goes-on-with-the-backfill",
         what="a resume leaves the backfill as the pause has left it",
         without=evolve(REAL, fill_resume=lambda *given: None),
-        choice="backfill, paused, resumed",
+        possible=SMALL["backfill, paused, resumed"],
     ),
     Guard(
         name="resume-cancels-the-backfill-first",
         what="a resume does not look whether the pause had cancelled the occurrence of the backfill",
         without=evolve(REAL, fill_resume=_fills_at_once),
-        choice="backfill, paused, resumed",
+        possible=SMALL["backfill, paused, resumed"],
     ),
     Guard(
         name="backfill-knows-what-was-given-up",
         what="the DELETE of an occurrence of the backfill writes the ledger alone",
         without=evolve(REAL, occurrence_delete=_fills_what_was_given_up),
-        choice="backfill, one of it is cancelled, paused, resumed",
+        possible=SMALL["backfill, one of it is cancelled, paused, resumed"],
     ),
     Guard(
         name="occurrence-patch-moves-the-backfill",
         what="the PATCH of an occurrence of the backfill leaves the cursor alone",
         without=evolve(REAL, occurrence_patch=_leaves_the_backfill),
-        choice="backfill, one of it is changed, deleted",
+        possible=SMALL["backfill, one of it is changed, deleted"],
     ),
 )

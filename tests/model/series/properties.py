@@ -1,8 +1,8 @@
 """What must hold of a series in every state, and in the last ones. What is about a put or a claim is checked there."""
 
-from delayer.core.ledger.lifecycle import State
-from delayer.core.series.command import CLOSED
-from delayer.core.series.series import Overlap, SeriesState
+from delayer.ledger.model import State
+from delayer.series.rules.command import CLOSED
+from delayer.series.rules.series import Overlap, SeriesState
 from tests.model.series.state import PAST, World
 
 

@@ -1,14 +1,14 @@
-"""The decisions that the model of a series asks for: those of the core, so that a guard can be taken out of them."""
+"""The decisions that the model of a series asks for: those of the code, so that a guard can be taken out of them."""
 
 from collections.abc import Callable
 from typing import Any
 
 from attrs import frozen
 
-from delayer.core.api import cancellation
-from delayer.core.ledger.claim import decide_claim
-from delayer.core.recovery.redriving import decide_redrive
-from delayer.core.series import backfill, command, series, stepping
+from delayer.accept.rules import status as cancellation
+from delayer.dead_letters.rules import decide_redrive
+from delayer.ledger.rules import decide_claim
+from delayer.series.rules import backfill, command, series, stepping
 
 
 @frozen(kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from delayer.core.series.series import CursorChange
+from delayer.series.rules.series import CursorChange
 from tests.model.search import Found, explore
 from tests.model.series.properties import broken, broken_at_last
 from tests.model.series.rules import REAL, Rules

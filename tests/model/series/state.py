@@ -8,12 +8,11 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import HOUR, SECOND, Millis
-from delayer.core.schedule.schedule_id import RANDOM_BYTES
-from delayer.core.series.series import Cursor, CursorChange, NewTimes, Overlap, Rule, SeriesDefinition, SeriesState
-from delayer.core.series.stepping import Happened
+from delayer.ledger.model import EventType, LedgerRow, State
+from delayer.schedule.instants import HOUR, SECOND, Millis
+from delayer.schedule.schedule_id import RANDOM_BYTES
+from delayer.series.rules.series import Cursor, CursorChange, NewTimes, Overlap, Rule, SeriesDefinition, SeriesState
+from delayer.series.rules.stepping import Happened
 from tests.model.state import Moving, evolve
 from tests.samples import OWNER, a_definition, a_schedule
 

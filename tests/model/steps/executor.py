@@ -1,30 +1,26 @@
-"""What an executor does, one effect at a time; in the order of use_cases/firing/execute.py."""
+"""What an executor does, one effect at a time; in the order of execute/execute.py."""
 
 from collections.abc import Iterator
 
-from delayer.core.firing.executing import (
+from delayer.actions.rules.model import Done, Refused, Result, Retry
+from delayer.dead_letters.model import may_need_body
+from delayer.execute.rules import (
     Attempt,
-    Done,
-    Hold,
+    DropStopped,
+    FarTooEarly,
+    HoldUntil,
     Hop,
     Made,
     Orphan,
-    Refused,
-    Result,
-    Retry,
     SendNext,
-    Stop,
     Take,
-    TooEarly,
     carried,
     made_of,
 )
-from delayer.core.ledger.lifecycle import IllegalTransition, State
-from delayer.core.ledger.outcome import contested, ended, retried, taken
-from delayer.core.ledger.row import Arrival, LedgerRow, Refuse, RetryLater
-from delayer.core.recovery.disposition import may_need_body
-from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage
+from delayer.ledger.model import Arrival, IllegalTransition, LedgerRow, Refuse, RetryLater, State
+from delayer.ledger.rules import contested, ended, retried, taken
+from delayer.schedule.instants import Millis
+from delayer.schedule.messages import ExecutorMessage, OutcomeMessage
 from tests.model.rules import Rules
 from tests.model.state import (
     CARRIED,
@@ -101,9 +97,9 @@ def _receive(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
         yield f"the executor reads the ledger for {label}", _write_down(world, rules, run, made_of(message))
     else:
         match rules.wait(message, world.time):
-            case Hold():
+            case HoldUntil():
                 return  # until time has passed
-            case TooEarly():
+            case FarTooEarly():
                 yield f"{label} comes far too early", _leave(world, run)
                 return
         yield f"the executor reads the ledger for {label}", _decide(world, rules, run, row)
@@ -123,7 +119,7 @@ def _may_be_closed(world: World, rules: Rules, run: Executor, row: LedgerRow | N
     if isinstance(rules.early(row, world.time), Hop):
         return
     closed = world.spend("closures")
-    yield f"{label} is kept back", _begin_hop(closed, rules, run, row, retry_at=min(world.time, DUE))
+    yield f"{label} waits", _begin_hop(closed, rules, run, row, retry_at=min(world.time, DUE))
     stored = evolve(closed, letters=closed.letters | {_failed_body(run)})
     given_up = ended(row, State.FAILED, world.time)
     yield (
@@ -143,7 +139,7 @@ def _decide(world: World, rules: Rules, run: Executor, row: LedgerRow | None) ->
             return _begin(world, run, row, OVERTAKEN if row and row.arrival is Arrival.UNKNOWN else "")
         case SendNext() if row:
             return _send_next(world, rules, run, row)
-        case Stop() if row:
+        case DropStopped() if row:
             return _move(world, run, at="ending", row=row, wanted=ended(row, State.DROPPED, world.time))
         case RetryLater():
             return _leave(world, run)
@@ -275,7 +271,7 @@ def _write_down(world: World, rules: Rules, run: Executor, made: Made) -> World:
         is_true = rules.may_end(row, message.nonce, message.fence, message.attempt, State.EXECUTED)
         return _record(world, run, row, made.result, None) if is_true else _move(world, run, at="settling")
     match rules.attempt(message, row):
-        case Attempt() | Take() | Stop():
+        case Attempt() | Take() | DropStopped():
             return _record(world, run, row, made.result, None)
         case RetryLater():
             return _leave(world, run)
@@ -346,7 +342,7 @@ def _overtaken(world: World, rules: Rules, run: Executor, current: LedgerRow) ->
     match rules.attempt(run.message, current):
         case SendNext():
             return _send_next(world, rules, run, current)
-        case Stop():
+        case DropStopped():
             dropped = ended(current, State.DROPPED, world.time)
             return _move(world, run, at="ending", row=current, wanted=dropped, following=None)
         case Refuse():

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended, ended_unclaimed
-from delayer.core.ledger.row import Already, LedgerChange, LedgerRow
-from delayer.core.recovery.disposition import Disposition
-from delayer.core.recovery.redriving import redriven
+from delayer.dead_letters.model import Disposition
+from delayer.dead_letters.rules import redriven
+from delayer.ledger.model import Already, LedgerChange, LedgerRow, State
+from delayer.ledger.rules import ended, ended_unclaimed
 from tests.model.rules import Rules
 from tests.model.state import (
     AT_REST,
@@ -42,7 +41,7 @@ def steps(world: World, rules: Rules) -> Iterator[Step]:
 
 
 def _stream(world: World) -> Iterator[Step]:
-    """A sweep or the fast track deletes; the REMOVE is sent, and maybe again (use_cases/firing/enqueue.py)."""
+    """A sweep or the fast track deletes; the REMOVE is sent, and maybe again (enqueue/enqueue.py)."""
     for name in sorted(world.table):
         yield (
             f"{name}: its record is deleted",
@@ -74,7 +73,7 @@ def _queues(world: World) -> Iterator[Step]:
 def _suspects(world: World, rules: Rules) -> Iterator[Step]:
     """What its functions died of, while others passed, is given up, though other copies of it may be under way.
 
-    The functions themselves do it (use_cases/recovery/guard.py, use_cases/recovery/dead_letter.py).
+    The functions themselves do it (recovery/guard.py, dead_letters/dead_letter.py).
     """
     if world.budget.given_up:
         for copy in in_order(world.free):
@@ -145,7 +144,7 @@ def _ended(world: World, name: str, row: LedgerRow | None) -> LedgerRow:
 
 
 def _client(world: World, rules: Rules) -> Iterator[Step]:
-    """A cancel, a stop, a replacement: one conditional write each (use_cases/api: cancel.py, stop.py, replace.py)."""
+    """A cancel, a stop, a replacement: one conditional write each (accept/use_cases: cancel.py, replace.py)."""
     old, row = SCHEDULES[OLD], world.row(OLD)
     if world.budget.cancels:
         verdict = rules.cancel(old.id, old.owner, row, world.time)
@@ -178,7 +177,7 @@ def _revoked(world: World) -> World:
 
 
 def _operator(world: World, rules: Rules) -> Iterator[Step]:
-    """Redriven: the row is read, then written, the copy is sent, the body deleted (use_cases/recovery/redrive.py)."""
+    """Redriven: the row is read, then written, the copy is sent, the body deleted (dead_letters)."""
     run = world.redriving
     if run is None:
         if world.budget.redrives and INSTANTS[world.now] < LEASE * 100:

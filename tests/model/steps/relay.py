@@ -1,12 +1,12 @@
-"""What delayer-relay does, one effect at a time; in the order of use_cases/firing/relay.py."""
+"""What delayer-relay does, one effect at a time; in the order of relay/relay.py."""
 
 from collections.abc import Iterator
 
-from delayer.core.firing import relaying
-from delayer.core.ledger.claim import Claim
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange, LedgerRow, RetryLater
-from delayer.use_cases.firing.relay import first_attempt
+from delayer.ledger.model import LedgerChange, LedgerRow, RetryLater, State
+from delayer.ledger.rules import Claim
+from delayer.relay import rules as relaying
+from delayer.relay.relay import first_attempt
+from delayer.schedule.instants import MAX_HOLD
 from tests.model.rules import Rules
 from tests.model.state import (
     DUE,
@@ -30,10 +30,10 @@ ACTION_TYPES = frozenset(schedule.definition.action_type for schedule in SCHEDUL
 def steps(world: World, rules: Rules) -> Iterator[Step]:
     """Whatever may happen next to a message of the delayer queue."""
     for copy in in_order(world.free):
-        if world.time >= DUE - relaying.MAX_HOLD:
+        if world.time >= DUE - MAX_HOLD:
             yield _receive(evolve(world, free=world.free - {copy}), rules, copy)
-            if world.budget.kept_back:
-                yield _keep_back(evolve(world, free=world.free - {copy}).spend("kept_back"), copy)
+            if world.budget.waits:
+                yield _lets_wait(evolve(world, free=world.free - {copy}).spend("waits"), copy)
     for run in in_order(world.relays):
         yield from _next(world, rules, run)
         if world.budget.crashes:
@@ -50,10 +50,10 @@ def _receive(world: World, rules: Rules, copy: Copy) -> Step:
     return f"a relay receives {copy.nonce}, and holds it", evolve(world, relays=world.relays | {run})
 
 
-def _keep_back(world: World, copy: Copy) -> Step:
+def _lets_wait(world: World, copy: Copy) -> Step:
     """Its gate is closed: it waits unclaimed, and so another message takes its place."""
-    run = Relay(copy=copy, at="kept back", until=last_before(world.time + LEASE))
-    return f"a relay keeps back {label_of(copy)}", evolve(world, relays=world.relays | {run})
+    run = Relay(copy=copy, at="waiting", until=last_before(world.time + LEASE))
+    return f"a relay makes wait {label_of(copy)}", evolve(world, relays=world.relays | {run})
 
 
 def _send_again(world: World, run: Relay) -> Iterator[Step]:
@@ -73,7 +73,7 @@ def _next(world: World, rules: Rules, run: Relay) -> Iterator[Step]:
             if world.time >= DUE - LEAD:
                 at = "claiming" if rules.hold_first else "handing over"
                 yield f"the relay has held {nonce}", _move(world, run, at=at)
-        case "kept back":
+        case "waiting":
             yield from _send_again(world, run)
         case "claiming":
             yield from _claim(world, rules, run)

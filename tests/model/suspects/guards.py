@@ -2,28 +2,11 @@
 
 from typing import Final
 
-from attrs import frozen
-
-from delayer.core.recovery.trial import Trial
-from delayer.core.schedule.instants import Millis
-from tests.model.search import Found
+from delayer.recovery.rules import Trial
+from delayer.schedule.instants import Millis
+from tests.model.guard import Guard
 from tests.model.suspects.rules import Rules
-from tests.model.suspects.search import search
-from tests.model.suspects.state import Budget, World
-
-
-@frozen(kw_only=True)
-class Guard:
-    """One rule, and the code without it."""
-
-    name: str
-    what: str  # what happens without it
-    without: Rules
-    possible: Budget
-
-    def search(self) -> Found[World]:
-        """What happens without it."""
-        return search(self.possible, self.without)
+from tests.model.suspects.state import Budget
 
 
 def _any_death_counts(before: Trial | None, passed: Millis | None) -> int:

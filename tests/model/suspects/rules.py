@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from delayer.core.recovery import trial
-from delayer.core.schedule.instants import Millis
+from delayer.recovery import rules as trial
+from delayer.schedule.instants import Millis
 
 
 @frozen(kw_only=True)

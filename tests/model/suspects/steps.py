@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
-from delayer.core.recovery.trial import PROOFS
+from delayer.recovery.rules import PROOFS
 from tests.model.state import evolve
 from tests.model.suspects.rules import Rules, proofs_of
 from tests.model.suspects.state import KILLER, MOST_RECEIVES, Budget, Message, Note, Run, World

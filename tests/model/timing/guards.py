@@ -2,29 +2,13 @@
 
 from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.core.timing.deciding import decide_time
-from tests.model.search import Found
+from delayer.ledger.model import LedgerChange, LedgerRow, State
+from delayer.timing.rules import decide_time
+from tests.model.guard import Guard
 from tests.model.timing.rules import Rules
-from tests.model.timing.search import search
-from tests.model.timing.state import Budget, World
-
-
-@frozen(kw_only=True)
-class Guard:
-    """One rule, and the code without it."""
-
-    name: str
-    what: str  # what happens without it
-    without: Rules
-    possible: Budget
-
-    def search(self) -> Found[World]:
-        """What happens without it."""
-        return search(self.possible, self.without)
+from tests.model.timing.state import Budget
 
 
 def _whatever_the_row_says(schedule_id: str, owner: str, current: LedgerRow | None, *rest: Any) -> Any:

@@ -1,13 +1,13 @@
-"""The decisions that the model of the timing lane asks for: those of the core, so that a guard can be taken out."""
+"""The decisions that the model of the timing lane asks for: those of the code, so that a guard can be taken out."""
 
 from collections.abc import Callable
 from typing import Any
 
 from attrs import frozen
 
-from delayer.core.api import cancellation
-from delayer.core.ledger.claim import decide_claim
-from delayer.core.timing.deciding import decide_refusal, decide_time
+from delayer.accept.rules import status as cancellation
+from delayer.ledger.rules import decide_claim
+from delayer.timing.rules import decide_refusal, decide_time
 
 
 @frozen(kw_only=True)

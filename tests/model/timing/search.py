@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from delayer.core.ledger.lifecycle import ENDS, State
+from delayer.ledger.model import ENDS, State
 from tests.model.search import Found, explore
 from tests.model.timing.rules import REAL, Rules
 from tests.model.timing.state import ASKED, Budget, World

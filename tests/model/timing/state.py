@@ -7,15 +7,14 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.bucket import Address
-from delayer.core.schedule.messages import DelayerMessage
-from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind, mint
+from delayer.ledger.model import LedgerRow
+from delayer.schedule.messages import DelayerMessage
+from delayer.schedule.schedule_id import RANDOM_BYTES, Address, IdKind, mint
 from tests.model.state import Moving, evolve
 from tests.samples import KEY, NOW, OWNER, a_schedule
 
 ASKED: Final = mint(
-    Address(due=NOW, shard=0), OWNER, point_in_time=NOW, key=KEY, randomness=bytes(RANDOM_BYTES), kind=Kind.UNDECIDED
+    Address(due=NOW, shard=0), OWNER, point_in_time=NOW, key=KEY, randomness=bytes(RANDOM_BYTES), kind=IdKind.UNDECIDED
 )
 PUT: Final = tuple(a_schedule(randomness=bytes([number] * RANDOM_BYTES)) for number in range(1, 20))
 IDS: Final = tuple(one.id for one in PUT)

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from delayer.core.api.cancellation import Expired, NotFound, TooLate
-from delayer.core.ledger.claim import Claim
-from delayer.core.ledger.row import Already, LedgerChange, LedgerRow, named
-from delayer.core.timing.deciding import Gone
+from delayer.accept.rules.status import Expired, NotFound, TooLate
+from delayer.ledger.model import Already, LedgerChange, LedgerRow, named
+from delayer.ledger.rules import Claim
+from delayer.timing.rules import Gone
 from tests.model.state import evolve
 from tests.model.timing.rules import Rules
 from tests.model.timing.state import ASKED, MESSAGES, NAME_OF, Budget, Run, World

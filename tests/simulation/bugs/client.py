@@ -5,16 +5,14 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.api.cancellation import Expired, OnItsWay, decide_cancel
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended_unclaimed
-from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.core.schedule import schedule_id
-from delayer.core.schedule.bucket import Address
-from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.schedule_id import key_of
-from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.api import cancel, issue, replace
+from delayer.accept.rules.status import Expired, OnItsWay, decide_cancel
+from delayer.accept.use_cases import cancel, issue, replace
+from delayer.engines.ports import Unavailable
+from delayer.ledger.model import LedgerChange, LedgerRow, State
+from delayer.ledger.rules import ended_unclaimed
+from delayer.schedule import schedule_id
+from delayer.schedule.instants import Millis
+from delayer.schedule.schedule_id import Address, key_of
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 
@@ -25,7 +23,7 @@ _mint = schedule_id.mint
 def _cancel_unmarked(self: Any, schedule_id: str, owner: str) -> Any:
     """Deletes the record, as if that were all."""
     with suppress(Unavailable):
-        self.schedules.delete([key_of(schedule_id)])
+        self.records.delete([key_of(schedule_id)])
     return cancel.Cancelled(ended_unclaimed(schedule_id, owner, State.CANCELLED, self.clock.now(), ""))
 
 

@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from delayer.core.firing import enqueueing, executing
-from delayer.core.recovery import trial
-from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS
-from delayer.core.schedule.messages import DelayerMessage
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.table_change import RecordChange
-from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.firing import enqueue
+from delayer.engines.ports import Unavailable
+from delayer.enqueue import enqueue
+from delayer.enqueue import rules as enqueueing
+from delayer.execute import rules as executing
+from delayer.recovery import rules as trial
+from delayer.schedule.instants import MAX_DELAY_SECONDS, Malformed, Millis
+from delayer.schedule.messages import DelayerMessage
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.table_change import RecordChange
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 
@@ -23,7 +22,7 @@ _call = enqueue.Enqueue.__call__
 
 def _only_the_future(change: RecordChange, now: Millis, period: Millis) -> enqueueing.Decision:
     decision = _decide(change, now, period)
-    if isinstance(decision, enqueueing.Send | enqueueing.Delete) and decision.schedule.point_in_time < now:
+    if isinstance(decision, enqueueing.Send | enqueueing.DeleteRecord) and decision.schedule.point_in_time < now:
         return enqueueing.Ignore()
     return decision
 

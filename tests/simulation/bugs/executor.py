@@ -5,18 +5,18 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.firing import executing, retrying
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import hopped
-from delayer.core.ledger.row import LedgerRow, Refuse
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS
-from delayer.ports.ledger import Written
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.ledger.in_batches import StoredLedgerInBatches
-from delayer.repositories.ledger.ledger import KEY, StoredLedger, from_item
-from delayer.store.items import Item
-from delayer.use_cases.firing import execute, together
-from delayer.use_cases.recovery import dead_letter
+from delayer.actions.rules.model import Done
+from delayer.dead_letters import dead_letter
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Item
+from delayer.execute import execute, together
+from delayer.execute import rules as executing
+from delayer.ledger.model import LedgerRow, Refuse, State
+from delayer.ledger.ports import Written
+from delayer.ledger.repository import KEY, StoredLedger, StoredLedgerInBatches, from_item
+from delayer.ledger.rules import hopped
+from delayer.schedule import retrying
+from delayer.schedule.instants import MAX_DELAY_SECONDS
 from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
@@ -111,7 +111,7 @@ def _take_without_a_note(message: Any, row: LedgerRow | None) -> Any:
 
 
 def _takes_it_for_done(self: Any, message: Any) -> Any:
-    return executing.Done(_reach(self, message).detail)
+    return Done(_reach(self, message).detail)
 
 
 BUGS = (

@@ -5,33 +5,32 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.history import events
-from delayer.core.history.events import Event
-from delayer.core.ledger import claim
-from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.core.schedule.messages import DelayerMessage
+from delayer.history import model as events
+from delayer.history.model import LifecycleEvent
+from delayer.ledger import rules as claim
+from delayer.ledger.model import EventType, LedgerChange, LedgerRow, State
+from delayer.schedule.messages import DelayerMessage
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 
 _of_row = events.of_row
 
 
-def _any_revision(known: Sequence[Event]) -> Event | None:
+def _any_revision(known: Sequence[LifecycleEvent]) -> LifecycleEvent | None:
     return known[len(known) // 2 - 1] if known else None
 
 
-def _no_event_of_a_second_end(old: Any, new: Any, change: str) -> Event | None:
+def _no_event_of_a_second_end(old: Any, new: Any, change: str) -> LifecycleEvent | None:
     is_second = old is not None and old.ended and new.state is not State.SCHEDULED
     return None if is_second else _of_row(old, new, change)
 
 
-def _an_event_without_times(old: Any, new: Any, change: str) -> Event | None:
+def _an_event_without_times(old: Any, new: Any, change: str) -> LifecycleEvent | None:
     event = _of_row(old, new, change)
     return evolve(event, enqueued_at=0, claimed_at=0) if event else None
 
 
-def _no_attempt_of_its_own(old: Any, new: Any, change: str) -> Event | None:
+def _no_attempt_of_its_own(old: Any, new: Any, change: str) -> LifecycleEvent | None:
     event = _of_row(old, new, change)
     return evolve(event, retold=True) if event and event.type is EventType.ATTEMPT_FAILED else event
 

@@ -5,24 +5,24 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.firing import enqueueing, sweeping
-from delayer.core.firing.sweeping import Gate
-from delayer.core.schedule.bucket import Progress, Shards
-from delayer.core.schedule.instants import MINUTE, Millis, minute_of
-from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.firing import sweep
+from delayer.engines.ports import Unavailable
+from delayer.enqueue import rules as enqueueing
+from delayer.enqueue import sweep
+from delayer.enqueue.rules import SweepGate
+from delayer.schedule.instants import MINUTE, Millis, edge_of, minute_of
+from delayer.schedule.schedule_id import Progress, Shards
 from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
 _sweep = sweep.Tick.sweep
-_decide_gate = sweeping.decide_gate
+_decide_gate = enqueueing.decide_gate
 
 
-def _one_minute_only(progress: Progress, now: Millis, period: Millis, gate: Gate) -> sweeping.Plan:
-    return sweeping.Plan(minutes=(enqueueing.edge_of(now, period),), whole=False)
+def _one_minute_only(progress: Progress, now: Millis, period: Millis, gate: SweepGate) -> enqueueing.SweepPlan:
+    return enqueueing.SweepPlan(minutes=(edge_of(now, period),), whole=False)
 
 
-def _sweep_one_shard(self: Any, shards: Shards, began: Millis, gate: Gate, backlog: int) -> None:
+def _sweep_one_shard(self: Any, shards: Shards, began: Millis, gate: SweepGate, backlog: int) -> None:
     _sweep(self, evolve(shards, highest=0), began, gate, backlog)
 
 
@@ -35,16 +35,16 @@ def _deleted_is_empty(parts: Sequence[bool]) -> bool:
 
 
 def _close_what_comes(self: Any, watermark: int, shards: Any, began: Millis, whole: bool, room: int) -> sweep.Closing:
-    closed_until = enqueueing.edge_of(began, self.period) + 2
+    closed_until = edge_of(began, self.period) + 2
     return sweep.Closing(closed_until=closed_until, swept=sweep.Swept(), finished=True)
 
 
-def _nothing_near(progress: Progress, now: Millis, period: Millis, gate: Gate) -> sweeping.Plan:
-    return sweeping.Plan(minutes=(), whole=False)
+def _nothing_near(progress: Progress, now: Millis, period: Millis, gate: SweepGate) -> enqueueing.SweepPlan:
+    return enqueueing.SweepPlan(minutes=(), whole=False)
 
 
-def _all_or_nothing(seen: Millis | None, backlog: int, mark: int, now: Millis) -> Gate:
-    return Gate.OPEN if _decide_gate(seen, backlog, mark, now) is Gate.OPEN else Gate.CLOSED
+def _all_or_nothing(seen: Millis | None, backlog: int, mark: int, now: Millis) -> SweepGate:
+    return SweepGate.OPEN if _decide_gate(seen, backlog, mark, now) is SweepGate.OPEN else SweepGate.CLOSED
 
 
 def _skip_big_buckets(self: Any, bucket: Any) -> sweep.Inspection:
@@ -61,7 +61,7 @@ BUGS = (
         what="each tick queries exactly one minute, and nothing catches up",
         breaks=Invariant.ONE_END,
         whose="bahrmichael",
-        swaps=((sweeping, "plan", _one_minute_only), (sweeping, "may_close", never)),
+        swaps=((enqueueing, "plan", _one_minute_only), (enqueueing, "may_close", never)),
     ),
     Bug(
         name="watermark-too-soon",
@@ -75,9 +75,9 @@ BUGS = (
         breaks=Invariant.ONE_END,
         whose="delayer-aws",
         swaps=(
-            (sweeping, "plan", _nothing_near),
-            (sweeping, "all_empty", _deleted_is_empty),
-            (sweeping, "may_close", _closable_at_once),
+            (enqueueing, "plan", _nothing_near),
+            (enqueueing, "all_empty", _deleted_is_empty),
+            (enqueueing, "may_close", _closable_at_once),
         ),
     ),
     Bug(
@@ -97,6 +97,6 @@ BUGS = (
         what="one owner who posts faster than the relay drains stops the sweep for everybody",
         breaks=Invariant.ONE_END,
         whose="Delayer, before ADR 0085",
-        swaps=((sweeping, "decide_gate", _all_or_nothing),),
+        swaps=((enqueueing, "decide_gate", _all_or_nothing),),
     ),
 )

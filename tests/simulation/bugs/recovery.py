@@ -2,10 +2,14 @@
 
 from typing import Any
 
-from delayer.core.firing import enqueueing, relaying
-from delayer.core.recovery import redriving, trial
-from delayer.core.schedule.instants import Millis
-from delayer.use_cases.recovery import bring_back, dead_letter, guard, redrive
+from delayer.dead_letters import dead_letter, redrive
+from delayer.dead_letters import rules as redriving
+from delayer.enqueue import bring_back
+from delayer.enqueue import rules as enqueueing
+from delayer.recovery import guard
+from delayer.recovery import rules as trial
+from delayer.relay import rules as relaying
+from delayer.schedule.instants import Millis
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 

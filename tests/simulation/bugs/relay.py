@@ -5,13 +5,13 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.firing import executing, misfire, relaying
-from delayer.core.ledger.claim import Claim, Verdict, decide_claim
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerRow, Refuse
-from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.malformed import Malformed
-from delayer.use_cases.firing import relay
+from delayer.execute import rules as executing
+from delayer.ledger.model import LedgerRow, Refuse, State
+from delayer.ledger.rules import Claim, Verdict, decide_claim
+from delayer.relay import relay
+from delayer.relay import rules as relaying
+from delayer.schedule import misfire
+from delayer.schedule.instants import SECOND, Malformed, Millis
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 
@@ -67,7 +67,7 @@ def _come_back_is_done(self: Any, ready: Any) -> list[str]:
 
 
 def _hand_over_first(self: Any, ready: Any) -> list[str]:
-    failed = _send(self, "http-request", [(one, self.new_nonce()) for one in ready])
+    failed = _send(self, "http-request", [(one, self.new_token()) for one in ready])
     self.claim(ready)
     return failed
 
@@ -83,7 +83,7 @@ def _drops_what_is_late(on_late: str, point_in_time: Millis, now: Millis) -> Any
 
 def _poison(self: Any, received: Any) -> Any:
     decision, message = _read(self, received)
-    return (Malformed(decision.reason) if isinstance(decision, relaying.Wait) else decision), message
+    return (Malformed(decision.reason) if isinstance(decision, relaying.WaitForExecutor) else decision), message
 
 
 def _without_payload(message: Any, fence: str) -> Any:

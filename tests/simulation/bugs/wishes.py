@@ -5,16 +5,19 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.api.cancellation import Expired, TooEarly, decide_cancel
-from delayer.core.firing import executing, misfire, relaying
-from delayer.core.ledger.claim import decide_claim
-from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.core.recovery.redriving import decide_redrive
-from delayer.core.schedule.instants import Millis
-from delayer.use_cases import once
-from delayer.use_cases.api import accept, cancel_group, stop
-from delayer.use_cases.firing import relay
-from delayer.use_cases.recovery import redrive
+from delayer.accept.rules.status import Expired, TooEarly, decide_cancel
+from delayer.accept.use_cases import accept, once
+from delayer.accept.use_cases import cancel as stop
+from delayer.dead_letters import redrive
+from delayer.dead_letters.rules import decide_redrive
+from delayer.execute import rules as executing
+from delayer.jobs import use_cases as cancel_group
+from delayer.ledger.model import LedgerChange, LedgerRow
+from delayer.ledger.rules import decide_claim
+from delayer.relay import relay
+from delayer.relay import rules as relaying
+from delayer.schedule import misfire
+from delayer.schedule.instants import Millis
 from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
@@ -25,7 +28,7 @@ _row = once.Once.row
 
 def _stop_not_read(message: Any, row: LedgerRow | None) -> Any:
     verdict = _decide_attempt(message, row)
-    return executing.Attempt() if isinstance(verdict, executing.Stop) else verdict
+    return executing.Attempt() if isinstance(verdict, executing.DropStopped) else verdict
 
 
 def _claims_without_the_stop(claim: Any, current: LedgerRow | None) -> Any:

@@ -12,10 +12,10 @@ from typing import Any
 from attrs import define, field
 from greenlet import getcurrent, greenlet
 
-from delayer.core.schedule.instants import SECOND, Millis
-from delayer.fakes import ManualClock
-from delayer.fakes.runtime.faults import Crash
-from delayer.ports.clock import Item, Outcome
+from delayer.engines.memory.faults import Crash
+from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.ports import Item, Outcome
+from delayer.schedule.instants import SECOND, Millis
 
 Do = Callable[[], Any]
 
@@ -33,7 +33,7 @@ class Invocation:
     dead: bool = False
     began: Millis = 0
     environment: Any = None  # in which it runs, if that remembers anything
-    is_blind: bool = False  # once in it, what keeps back schedules could not be read, or before it and not since
+    is_blind: bool = False  # once in it, the blocks could not be read, or before it and not since
     ends_blind: bool = False  # the last read of that has failed
 
     def __str__(self) -> str:

@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from attrs import define, field
 
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis
-from delayer.fakes.runtime.faults import Crash, failed
-from delayer.ports.unavailable import Unavailable
-from delayer.store.store import Answer, Refused
-from delayer.store.writes import Put
+from delayer.engines.memory.faults import Crash, failed
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import Put
+from delayer.engines.store.store import Answer, WriteRefused
+from delayer.schedule.instants import MINUTE, SECOND, Millis
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import Invocation, Kernel, current
 
@@ -196,7 +196,7 @@ class Network:
         it was made.
         """
         invocation.disturbed = True
-        is_flow = what.startswith("blocks.")  # what keeps back an attempt is no reason for another one
+        is_flow = what.startswith("blocks.")  # a block for which an attempt waits is no reason for another one
         if is_flow and method in READS:
             invocation.is_blind = invocation.ends_blind = True
         unsent = method == "send" and invocation.function.startswith("executor")
@@ -229,7 +229,7 @@ class Network:
 
     def _some(self, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """The effect of a request that nobody hears of. Of several writes, any part. What is refused has none."""
-        with suppress(Refused):
+        with suppress(WriteRefused):
             if not is_batch(method, arguments):
                 do(*arguments)
                 return
@@ -255,7 +255,7 @@ class Network:
         def arrive() -> None:
             try:
                 do(*arguments)
-            except (Refused, Unavailable) as error:
+            except (WriteRefused, Unavailable) as error:
                 self.log("AWS", f"a straggler, {label}: {error}")
 
         straggle = self.chance.one_of(f"{label} how late", (SECOND, 15 * SECOND, MINUTE, STRAGGLE))

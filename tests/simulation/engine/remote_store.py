@@ -6,10 +6,8 @@ from typing import TypeVar
 
 from attrs import field, frozen
 
-from delayer.store.items import Item, Key
-from delayer.store.queries import Page, Query
-from delayer.store.store import Answer, Store
-from delayer.store.writes import Delete, Put, Write
+from delayer.engines.store.model import Delete, Item, Key, Page, Put, Query, Write
+from delayer.engines.store.store import Answer, Store
 from tests.simulation.engine.remote import Network, Service
 
 Outcome = TypeVar("Outcome")

@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field
 
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.schedule import Schedule
+from delayer.ledger.model import LedgerRow, State
+from delayer.schedule.schedule import Schedule
 from tests.simulation.oracle.invariant import Invariant
 
 if TYPE_CHECKING:

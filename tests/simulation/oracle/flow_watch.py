@@ -1,4 +1,4 @@
-"""What is kept back although it is due, and why: suspensions and circuits, as an all-seeing eye has them."""
+"""Schedules that wait although they are due, and why: suspensions and circuits, as an all-seeing eye has them."""
 
 import json
 from collections import defaultdict
@@ -10,14 +10,12 @@ from urllib.parse import urlsplit
 from attrs import define, field, frozen
 from greenlet import getcurrent
 
-from delayer.core.firing.executing import Retry
-from delayer.core.flow.block import Block, Kind
-from delayer.core.flow.party import Party
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import Arrival, LedgerRow
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis
-from delayer.core.schedule.messages import ExecutorMessage
-from delayer.core.schedule.schedule import Schedule
+from delayer.actions.rules.model import Retry
+from delayer.flow.rules.block import Block, BlockKind, Party
+from delayer.ledger.model import Arrival, LedgerRow, State
+from delayer.schedule.instants import MINUTE, SECOND, Millis
+from delayer.schedule.messages import ExecutorMessage
+from delayer.schedule.schedule import Schedule
 from tests.simulation.engine.kernel import Invocation, Thread, current
 from tests.simulation.oracle.invariant import Invariant
 from tests.simulation.oracle.limit_watch import LimitWatch
@@ -42,8 +40,8 @@ IN_A_ROW = 5  # failures that open a circuit
 LATELY = 15  # results of an environment in which they must be: others of its batch may have come in between
 MANY = 60  # messages that are alike, in the worst of outages
 SOME: Millis = 20 * SECOND  # between a look at the clock and the effect of what was decided
-ALL_KINDS = frozenset(Kind)
-GATES = frozenset({Kind.SUSPENSION, Kind.CIRCUIT})  # a limit has a line instead
+ALL_KINDS = frozenset(BlockKind)
+GATES = frozenset({BlockKind.SUSPENSION, BlockKind.CIRCUIT})  # a limit has a line instead
 
 
 @frozen
@@ -68,7 +66,7 @@ class FlowWatch:
     put_off_as: set[str] = field(factory=set)  # tokens of messages that wait on: they are no new hand-over
     _history: dict[str, list[tuple[Millis, Block | None]]] = field(factory=lambda: defaultdict(list))
     _taken_at: dict[str, Millis] = field(factory=dict)  # by fencing token
-    _taken_knowing: dict[str, frozenset[Kind]] = field(factory=dict)  # and what whoever took it goes by
+    _taken_knowing: dict[str, frozenset[BlockKind]] = field(factory=dict)  # and what whoever took it goes by
     _read_at: dict[int, Millis] = field(factory=dict)  # by execution environment
 
     def __attrs_post_init__(self) -> None:
@@ -79,7 +77,7 @@ class FlowWatch:
     def changed(self, before: Block | None, after: Block) -> None:
         """A row was written."""
         self._note(after.key, after, f"{before and before.revision} → {after.revision}, until {after.until}")
-        if after.kind is Kind.CIRCUIT:
+        if after.kind is BlockKind.CIRCUIT:
             self._check_circuit(before, after)
 
     def was_read(self, by: Thread) -> None:
@@ -162,10 +160,10 @@ class FlowWatch:
     # ------------------------------------------------------------ what others ask
 
     def may_be_given_up(self, schedule: Schedule, first: Millis | None) -> bool:
-        """Whether a circuit or a limit has kept it back until it was too old. `first`: when it was attempted first."""
+        """Whether it has waited for a circuit or a limit until it was too old. `first`: when it was attempted first."""
         born = schedule.point_in_time if first is None else first
         party, since = party_of(schedule), self._now - AT_WORK - OLD_VIEW
-        circuits = self.lately(party, since, frozenset({Kind.CIRCUIT}))
+        circuits = self.lately(party, since, frozenset({BlockKind.CIRCUIT}))
         return self.is_too_old(schedule, born) and bool(circuits or self.waits_in_line(schedule))
 
     def waits_in_line(self, schedule: Schedule) -> bool:
@@ -176,15 +174,15 @@ class FlowWatch:
         """Whether it may be given up, if it could not be attempted since it was born."""
         return self._now + SOME > born + age_of(schedule)
 
-    def was_kept_back(self, schedule: Schedule) -> bool:
-        """Whether there was anything that could have kept it back since it was due."""
+    def has_waited(self, schedule: Schedule) -> bool:
+        """Whether there was anything for which it could have waited since it was due."""
         return bool(self.lately(party_of(schedule), schedule.point_in_time - MINUTE))
 
     def named_as_probe(self, message: ExecutorMessage) -> tuple[bool, bool]:
         """Whether its circuit has named it so lately, as some environments may still know; and whether it does now."""
-        party, circuit = party_of(message.schedule), frozenset({Kind.CIRCUIT})
+        party, circuit = party_of(message.schedule), frozenset({BlockKind.CIRCUIT})
         lately = self.lately(party, self._now - AT_WORK - OLD_VIEW, circuit)
-        now = [block for block in self.unchanged(party, self._now) if block.kind is Kind.CIRCUIT]
+        now = [block for block in self.unchanged(party, self._now) if block.kind is BlockKind.CIRCUIT]
         return (
             any(block.probe == message.nonce for block in lately),
             any(block.probe == message.nonce and block.probe_until > self._now + self._skew for block in now),
@@ -197,7 +195,7 @@ class FlowWatch:
     def circuits(self) -> list[Block]:
         """Those that are there. A comeback is over by itself if nobody needs its target."""
         there = self.watch.stack.there.blocks.values()
-        return [block for block in there if block.kind is Kind.CIRCUIT and not is_comeback(block)]
+        return [block for block in there if block.kind is BlockKind.CIRCUIT and not is_comeback(block)]
 
     def check_end(self) -> None:
         """All targets answer by now, and each has been reached since."""
@@ -281,7 +279,7 @@ class FlowWatch:
     def _put_off(self, old: LedgerRow, new: LedgerRow) -> None:
         name, schedule = self.watch.name(new.schedule_id), self.watch.accepted.get(new.schedule_id)
         if schedule and not self.lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW - 5 * MINUTE):
-            self._fail(f"{name} is put off, though nothing keeps it back")
+            self._fail(f"{name} waits, though there is nothing to wait for")
         self.put_off_as.add(new.fence)
         if old.arrival is Arrival.TAKEN and not self._is_limited(new):
             self._fail(f"{name} is put off, though its attempt is under way")
@@ -296,7 +294,7 @@ class FlowWatch:
         return schedule is None or any(is_limit(block) for block in self.lately(party_of(schedule), since))
 
     def _must_wait(
-        self, party: Party, nonce: str, since: Millis, kinds: frozenset[Kind], *, is_too_old: bool = False
+        self, party: Party, nonce: str, since: Millis, kinds: frozenset[BlockKind], *, is_too_old: bool = False
     ) -> str:
         """Why, if it was so at each moment since then."""
         for key in self._history:
@@ -305,15 +303,15 @@ class FlowWatch:
             there = [block for block in there if not is_comeback(block)]
             if len(there) < len(states):
                 continue
-            if there[0].kind is Kind.SUSPENSION:
+            if there[0].kind is BlockKind.SUSPENSION:
                 return f"{'its owner' if not there[0].party.target else 'its target'} is suspended"
             is_probe = any(one.probe == nonce and one.probe_until + self._skew >= since for one in there)
             if not is_probe and not is_too_old:
                 return "the circuit of its target is open, and it is not the probe"
         return ""
 
-    def lately(self, party: Party, since: Millis, kinds: frozenset[Kind] = ALL_KINDS) -> list[Block]:
-        """Whatever could have kept it back at any moment since then."""
+    def lately(self, party: Party, since: Millis, kinds: frozenset[BlockKind] = ALL_KINDS) -> list[Block]:
+        """All that it could have waited for at any moment since then."""
         blocks = [block for key in self._history for block in self._states(key, since) if block is not None]
         return [block for block in blocks if block.kind in kinds and covers(block.party, party)]
 
@@ -332,23 +330,23 @@ class FlowWatch:
         lately = invocation.began - VIEW
         return min(lately, self._read_at.get(id(invocation.environment), lately)) if invocation.is_blind else lately
 
-    def _known_here(self) -> frozenset[Kind]:
+    def _known_here(self) -> frozenset[BlockKind]:
         """By whoever is running; of a straggler nobody knows."""
         thread = getcurrent()
-        return self._known_by(thread.invocation) if isinstance(thread, Thread) else frozenset({Kind.SUSPENSION})
+        return self._known_by(thread.invocation) if isinstance(thread, Thread) else frozenset({BlockKind.SUSPENSION})
 
-    def _known_by(self, invocation: Invocation) -> frozenset[Kind]:
+    def _known_by(self, invocation: Invocation) -> frozenset[BlockKind]:
         """Whoever cannot read for half a minute goes by suspensions alone."""
         read_at = self._read_at.get(id(invocation.environment), self._now)
         is_old = invocation.is_blind and self._now - read_at + self._skew > OLD_VIEW - BEHIND - SECOND
-        return frozenset({Kind.SUSPENSION}) if is_old else GATES
+        return frozenset({BlockKind.SUSPENSION}) if is_old else GATES
 
     def _note(self, key: str, block: Block | None, what: str) -> None:
         self._history[key].append((self._now, block))
         self.watch.stack.log("flow", f"{key[:16]}: {what}")
 
     def _fail(self, what: str) -> None:
-        self.watch.fail(Invariant.KEPT_BACK, what)
+        self.watch.fail(Invariant.WAITS, what)
 
     @property
     def _now(self) -> Millis:
@@ -362,12 +360,12 @@ class FlowWatch:
 
 def is_comeback(block: Block) -> bool:
     """Whether its target answers again, and what has waited for it is let through at a pace."""
-    return block.kind is Kind.CIRCUIT and block.every > 0
+    return block.kind is BlockKind.CIRCUIT and block.every > 0
 
 
 def is_limit(block: Block) -> bool:
     """Whether it says how many attempts there may be."""
-    return block.kind is Kind.LIMIT or is_comeback(block)
+    return block.kind is BlockKind.LIMIT or is_comeback(block)
 
 
 def steps_of(block: Block) -> int:

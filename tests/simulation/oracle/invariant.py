@@ -25,7 +25,7 @@ class Invariant(StrEnum):
     ONE_KEY = "one schedule of an idempotency key"
     STOPPED = "no attempt after a stop"
     LIMITED = "no more attempts than a limit allows"
-    KEPT_BACK = "what is kept back waits, and nothing else"
+    WAITS = "what has to wait waits, and nothing else"
     DROPPED_WHEN_LATE = "dropped when it is too late by its own rule"
     NO_DEFECT = "no function raises an error of its own"
     AS_ASKED = "what is stored is what was asked for"

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.schedule import Schedule
-from delayer.ports.registry import RequestRow
-from delayer.use_cases.api.replace import Replaced
+from delayer.accept.ports import RequestRow
+from delayer.accept.use_cases.replace import Replaced
+from delayer.ledger.model import LedgerRow
+from delayer.schedule.schedule import Schedule
 from tests.simulation.oracle.invariant import Invariant
 from tests.simulation.story.plan import CHANGE
 

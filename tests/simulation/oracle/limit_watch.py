@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field, frozen
 from greenlet import getcurrent
 
-from delayer.core.flow.block import Block, Kind
-from delayer.core.flow.party import Party
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.messages import ExecutorMessage
-from delayer.core.schedule.schedule import Schedule
+from delayer.flow.rules.block import Block, BlockKind, Party
+from delayer.ledger.model import LedgerRow
+from delayer.schedule.instants import Millis
+from delayer.schedule.messages import ExecutorMessage
+from delayer.schedule.schedule import Schedule
 from tests.simulation.engine.kernel import Invocation, Thread, current
 from tests.simulation.oracle.invariant import Invariant
 from tests.world import LEAD
@@ -28,7 +27,7 @@ class Begun:
     """An attempt, when it began."""
 
     at: Millis
-    what: Any  # which attempt of which schedule, in which turn: a message that comes twice makes it twice
+    what: Any  # which attempt of which schedule, in which turn of this limit: a message that comes twice makes it twice
 
 
 @define(eq=False)
@@ -44,7 +43,8 @@ class LimitWatch:
     def tried(self, message: ExecutorMessage, party: Party) -> None:
         """An attempt begins."""
         for limit in self._in_force(party, self.flow.asked_since(current().invocation)):
-            self._count(limit, Begun(self._now, (message.schedule.id, message.attempt, message.slots)))
+            turn = [slot.at for slot in message.slots if slot.line.startswith(f"{limit.key}#")]
+            self._count(limit, Begun(self._now, (message.schedule.id, message.attempt, turn)))
 
     def claimed(self, row: LedgerRow) -> None:
         """For the first time."""
@@ -59,13 +59,13 @@ class LimitWatch:
             return
         since = self.flow.asked_since(thread.invocation)
         limits = [one for one in self._in_force(party, since) if not self._is_too_old(schedule, one)]
-        if not limits or self.flow.lately(party, since, frozenset(Kind) - {Kind.LIMIT}):
+        if not limits or self.flow.lately(party, since, frozenset(BlockKind) - {BlockKind.LIMIT}):
             return
         name, turns = self.flow.watch.name(schedule.id), turns_in(body)
         if not turns:
-            self._fail(Invariant.KEPT_BACK, f"{name} is claimed, and has no turn: {limits[0].reason}")
+            self._fail(Invariant.WAITS, f"{name} is claimed, and has no turn: {limits[0].reason}")
         elif max(turns) > self._now + thread.invocation.skew + LEAD:
-            self._fail(Invariant.KEPT_BACK, f"{name} is claimed {max(turns) - self._now} ms before its turn")
+            self._fail(Invariant.WAITS, f"{name} is claimed {max(turns) - self._now} ms before its turn")
 
     # ------------------------------------------------------------ checks
 
@@ -85,7 +85,7 @@ class LimitWatch:
     def _in_force(self, party: Party, since: Millis) -> list[Block]:
         """The limits that were the same at each moment since then."""
         there = self.flow.unchanged(party, since)
-        return [block for block in there if (block.kind is Kind.LIMIT and block.every) or self.flow.is_pace(block)]
+        return [block for block in there if (block.kind is BlockKind.LIMIT and block.every) or self.flow.is_pace(block)]
 
     def _is_too_old(self, schedule: Schedule, limit: Block) -> bool:
         """It is claimed to be given up."""

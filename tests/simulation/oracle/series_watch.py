@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, frozen
 
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import MINUTE, Millis, format_instant, parse_instant
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
-from delayer.ports.registry import RequestRow
-from delayer.ports.series import SeriesTransaction
-from delayer.use_cases.series.halt import Halted
-from delayer.use_cases.series.steering.change import Effect
+from delayer.accept.ports import RequestRow
+from delayer.ledger.model import LedgerRow, State
+from delayer.schedule.instants import MINUTE, Millis, format_instant, parse_instant
+from delayer.schedule.schedule import Schedule
+from delayer.series.ports import SeriesTransaction
+from delayer.series.rules.series import Cursor, SeriesDefinition, SeriesState
+from delayer.series.use_cases.change import Effect
+from delayer.series.use_cases.halt import Halted
 from tests.simulation.oracle.invariant import Invariant
 
 if TYPE_CHECKING:
@@ -81,6 +80,7 @@ class Seen:
     steered: bool = False  # somebody has asked for a pause, a resume, a change, or its end
     resumes: int = 0  # how often one was asked for
     resumed_from: Millis = 0  # when a resume was asked for last
+    left_behind: Millis = 0  # what passed before that is never made up: the last resume was written then
     named: frozenset[str] | None = None  # what may still be handed over after a pause or a DELETE; None: all
 
     def rule_of(self, cursor: Cursor) -> Rule:
@@ -122,6 +122,7 @@ class SeriesWatch:
             seen.created_at = self.watch.stack.kernel.now
             self._check_key(seen, transaction)
         elif not transaction.ends:
+            self._note_resume(seen, over, cursor)
             self._check_step(seen, over, cursor)
             self._check_overlap(seen, over, cursor)
 
@@ -204,6 +205,11 @@ class SeriesWatch:
             if not has_ended:
                 self._fail(Invariant.AS_ASKED, seen, f"goes on though {self.watch.name(schedule_id)} has not ended")
 
+    def _note_resume(self, seen: Seen, over: Cursor, cursor: Cursor) -> None:
+        """It leaves behind what has passed, also if the last occurrence runs on and steps the series later."""
+        if over.state is SeriesState.PAUSED and cursor.state is not SeriesState.PAUSED:
+            seen.left_behind = self.watch.stack.kernel.now + self.watch.stack.weather.skew
+
     def _check_step(self, seen: Seen, over: Cursor, cursor: Cursor) -> None:
         """Between the last occurrence and the next there is no time that is still to come, nor one to be made up."""
         is_next = cursor.current != over.current and (cursor.number > over.number or cursor.state is SeriesState.ENDED)
@@ -221,6 +227,7 @@ class SeriesWatch:
             self._fail(Invariant.EACH_ONCE, seen, "makes up a time that has passed")
         if skipped and max(skipped) > now + self.watch.stack.weather.skew:
             self._fail(Invariant.NONE_MISSING, seen, f"leaves out {format_instant(max(skipped))}, which is to come")
+        skipped = [at for at in skipped if at > seen.left_behind]
         if skipped and over.state is SeriesState.ACTIVE and self._makes_up(rule, cursor, now):
             self._fail(Invariant.NONE_MISSING, seen, f"leaves out {len(skipped)} times that it is to make up")
 

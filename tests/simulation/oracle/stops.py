@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.schedule import Schedule
+from delayer.ledger.model import LedgerRow, State
+from delayer.schedule.instants import SECOND, Millis
+from delayer.schedule.schedule import Schedule
 from tests.simulation.oracle.invariant import Invariant
 
 if TYPE_CHECKING:

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field, frozen
 
-from delayer.core.api.cancellation import is_live
-from delayer.core.history import events as history
-from delayer.core.history.events import Event
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import Arrival, LedgerRow
-from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
-from delayer.core.schedule.margins import STALE_AFTER
-from delayer.core.schedule.messages import ExecutorMessage
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import address_of, is_relaxed, is_undecided, key_of, point_in_time_of
-from delayer.core.schedule.table_change import Kind, RecordChange
-from delayer.ports.queue import Outgoing
+from delayer.accept.rules.status import is_live
+from delayer.engines.ports import Outgoing
+from delayer.history import model as history
+from delayer.history.model import LifecycleEvent
+from delayer.lambdas.memory_stream import RELAXED, SCHEDULES, WAITING
+from delayer.ledger.model import Arrival, LedgerRow, State
+from delayer.schedule.instants import DAY, MINUTE, SECOND, STALE_AFTER, Millis
+from delayer.schedule.messages import ExecutorMessage
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import address_of, is_relaxed, is_undecided, key_of, point_in_time_of
+from delayer.schedule.table_change import ChangeKind, RecordChange
 from tests.simulation.engine.kernel import Invocation, current
 from tests.simulation.engine.remote import Service
 from tests.simulation.oracle.decisions import Decisions
@@ -110,7 +109,9 @@ class Watch:
     left: Counter[str] = field(factory=Counter)  # messages that a function has seen and left in their queue
     killers: dict[str, str] = field(factory=dict)  # schedules, and the function that dies of each
     discarded: set[str] = field(factory=set)  # their bodies were deleted by command
-    events: dict[str, list[Event]] = field(factory=lambda: defaultdict(list))  # all that a subscriber would get
+    events: dict[str, list[LifecycleEvent]] = field(
+        factory=lambda: defaultdict(list)
+    )  # all that a subscriber would get
     stops: Stops = field(init=False)
     keys: Keys = field(init=False)
     series: SeriesWatch = field(init=False)
@@ -167,7 +168,7 @@ class Watch:
         late = now - max(message.schedule.point_in_time, self.accepted_at.get(schedule_id, now))
         may_be = LATE_BY_A_KILLER if self.stack.weather.killers else LATE
         has_ended = schedule_id in self.had_ended or is_relaxed(schedule_id)  # of the latter nobody promises how late
-        is_due = message.attempt == 1 and not has_ended and not self.flow.was_kept_back(message.schedule)
+        is_due = message.attempt == 1 and not has_ended and not self.flow.has_waited(message.schedule)
         if self.stack.weather.is_fair and is_due and late > may_be:
             self.fail(Invariant.HARMLESS, f"{name} is {late} ms late, in a story without faults")
         self._check_read(name, message, current().read.get(schedule_id))
@@ -314,14 +315,14 @@ class Watch:
         """The other two events come from the table."""
         self.is_checked = False
         if isinstance(change.row, Schedule):
-            if change.kind is Kind.INSERT:
+            if change.kind is ChangeKind.INSERT:
                 self.keys.stored(change.row)
                 self.decisions.stored(change.row)
             at = self.stack.kernel.now // SECOND * SECOND
             if event := history.of_record(change.kind, change.row, change.sequence, at, expired=change.expired):
                 self.events[change.row.id].append(event)
 
-    def _check_fold(self, row: LedgerRow, events: Sequence[Event]) -> None:
+    def _check_fold(self, row: LedgerRow, events: Sequence[LifecycleEvent]) -> None:
         """Events may come twice, and in any order."""
         state = history.fold([*reversed(events), *events])
         if row.state is not State.SCHEDULED:
@@ -374,10 +375,10 @@ class Watch:
             self.accepted[row.schedule_id],
             min((one.at for one in tries if one.attempt == 1), default=None),
         )
+        if self.flow.may_be_given_up(schedule, first):
+            return True  # if there was a last attempt, nobody knows what came of it, and it had to wait once more
         if not last:
-            return self.flow.may_be_given_up(schedule, first)
-        if self.flow.waits_in_line(schedule) and self.flow.may_be_given_up(schedule, first):
-            return True  # nobody knows what came of its last attempt, and it has to wait for another turn
+            return False
         counted = row.attempt - row.probes
         if counted >= policy.attempts:
             return True
@@ -412,7 +413,10 @@ class Watch:
         left = {id(one): (first + policy.age - one.at) / SECOND for one in made}  # until the last moment
         cut = any(one.asked is not None and one.asked > left[id(one)] >= delay > left[id(one)] - 2 for one in made)
         counted = attempt - row.probes
-        if not cut and not any(policy.allows(delay, counted, one.asked) for one in made):
+        unheard = (
+            set() if self.stack.weather.is_fair else {None}
+        )  # of what it asked for: the call failed after its effect
+        if not cut and not any(policy.allows(delay, counted, asked) for one in made for asked in {one.asked} | unheard):
             self.fail(Invariant.RETRIES, f"attempt {row.attempt} of {name} is planned after {delay:.0f} s")
         if made[0].at + delay * SECOND > first + policy.age + SLACK:
             self.fail(Invariant.RETRIES, f"attempt {row.attempt} of {name} is planned beyond its age")
@@ -525,7 +529,7 @@ class Watch:
         """Those that are in a stream. There may be thousands of records in it; what is looked for comes early."""
         if not schedule_ids:
             return
-        for change in (*self.stack.stream.unread(), *self.stack.relaxed_stream.unread()):
+        for change in (*self.stack.streams[SCHEDULES].unread(), *self.stack.streams[RELAXED].unread()):
             if isinstance(row := change.row, Schedule):
                 schedule_ids.discard(row.id)
                 if not schedule_ids:
@@ -536,20 +540,20 @@ class Watch:
         stack = self.stack
         rows = (row for records in stack.there.records.values() for row in records.values())
         table = {row.id for row in rows if isinstance(row, Schedule)}
-        queues = {body_of(message.body).id for queue in stack.queues() for message in queue.messages}
+        queues = {body_of(message.body).id for queue in stack.queues_of_schedules() for message in queue.messages}
         return table | queues
 
     def ids_in(self, key: str) -> set[str]:
         """The schedules in an object of the store."""
         content = self.stack.store.objects[key]
         if content not in self._read:
-            self._read[content] = {schedule.id for schedule in self.stack.contents(content).schedules}
+            self._read[content] = {schedule.id for schedule in self.stack.read_dead_letter(content).schedules}
         return self._read[content]
 
     def _is_kept(self, schedule_id: str) -> bool:
         """In an object of the store; most often in the one it was seen in before. There may be thousands."""
         objects, known = self.stack.store.objects, self._kept_in.get(schedule_id)
-        if known in objects and schedule_id in self.ids_in(known):
+        if known and known in objects and schedule_id in self.ids_in(known):
             return True
         for key in objects:
             if schedule_id in self.ids_in(key):
@@ -574,13 +578,13 @@ class Watch:
 
     def check_nothing_waits(self) -> None:
         """All has been taken up."""
-        left = [queue.name for queue in self.stack.queues() if queue.messages]
+        left = [queue.name for queue in self.stack.queues_of_schedules() if queue.messages]
         left += [queue.name for queue in self.stack.other_queues() if queue.messages]
         left += ["the store, to be brought back"] * self.stack.has_waiting()
         there = self.stack.there
-        left += ["schedules"] * bool(there.schedules) + ["stream"] * bool(self.stack.stream.unread())
-        left += ["what has no time yet"] * bool(there.waiting or self.stack.waiting_stream.unread())
-        left += ["the relaxed lane"] * bool(there.relaxed or self.stack.relaxed_stream.unread())
+        left += ["schedules"] * bool(there.schedules) + ["stream"] * bool(self.stack.streams[SCHEDULES].unread())
+        left += ["what has no time yet"] * bool(there.waiting or self.stack.streams[WAITING].unread())
+        left += ["the relaxed lane"] * bool(there.relaxed or self.stack.streams[RELAXED].unread())
         if left:
             self.fail(Invariant.NOTHING_WAITS, f"something waits in: {', '.join(left)}")
 

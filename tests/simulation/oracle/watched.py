@@ -7,30 +7,29 @@ from typing import TYPE_CHECKING, Final
 from attrs import define, evolve, field, frozen
 from greenlet import getcurrent
 
-from delayer.core.firing.enqueueing import edge_of
-from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.core.recovery.dead_letter import DeadLetter
-from delayer.core.schedule.bucket import Bucket, RecordKey
-from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
-from delayer.core.series.series import Cursor, SeriesDefinition
-from delayer.fakes import MemoryDeadLetterStore, MemoryQueue
-from delayer.fakes.messaging.queue import Message
-from delayer.ports.flow import Rows
-from delayer.ports.ledger import Conflict, WriteResult, Written
-from delayer.ports.queue import ReceivedMessage
-from delayer.ports.schedule_table import Page
-from delayer.ports.series import SeriesTransaction
-from delayer.repositories.feed import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, Feed, kind_of
-from delayer.repositories.flow import blocks
-from delayer.repositories.flow.blocks import StoredBlocks
-from delayer.repositories.ledger import ledger
-from delayer.repositories.schedules.schedule_table import StoredScheduleTable, from_item
-from delayer.repositories.series.series_table import CURSOR, DEFINITION, cursor_from, definition_from
-from delayer.store.changes import ItemChange
-from delayer.store.queries import Query
-from delayer.use_cases.firing.together import LedgerTogether
+from delayer.dead_letters.model import DeadLetter
+from delayer.dead_letters.repository import StoredDeadLetters
+from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage
+from delayer.engines.memory.runtime import MemoryObjects
+from delayer.engines.ports import ReceivedMessage
+from delayer.engines.store.model import ItemChange, Query
+from delayer.execute.together import LedgerTogether
+from delayer.flow import repository as blocks
+from delayer.flow.ports import Rows
+from delayer.flow.repository import StoredBlocks
+from delayer.lambdas.memory_stream import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, Feed, kind_of
+from delayer.ledger import repository as ledger
+from delayer.ledger.model import LedgerChange, LedgerRow
+from delayer.ledger.ports import Conflict, WriteResult, Written
+from delayer.records.ports import RecordPage
+from delayer.records.repository import StoredScheduleTable, from_item
+from delayer.schedule.instants import SECOND, Millis, edge_of
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import Bucket, RecordKey
+from delayer.schedule.table_change import ChangeKind, Heartbeat, RecordChange
+from delayer.series.ports import SeriesTransaction
+from delayer.series.repository.series_table import CURSOR, DEFINITION, cursor_from, definition_from
+from delayer.series.rules.series import Cursor, SeriesDefinition
 from tests.simulation.engine.kernel import Thread, current
 from tests.simulation.oracle.invariant import Invariant
 from tests.simulation.system.there import There, table_of
@@ -39,7 +38,7 @@ from tests.world import PERIOD
 SERIES: Final = "series#"  # the lists of series in the registry begin so
 UNWATCHED: Final = (CONTROL, JOURNAL)
 ANYWHERE: Final = Query(SCHEDULES, {"bucket": "-"}, sort="due")  # for a page of an empty table: most are
-NOTHING: Final = Page(keys=(), more=None)
+NOTHING: Final = RecordPage(keys=(), more=None)
 
 if TYPE_CHECKING:
     from tests.simulation.oracle.watch import Watch
@@ -57,7 +56,7 @@ class Heard:
 
     def transaction(self, over: Cursor | None, cursor: Cursor) -> SeriesTransaction:
         """As whoever has written the cursor has made it."""
-        put = [one.row for one in self.records if one.kind is not Kind.REMOVE and isinstance(one.row, Schedule)]
+        put = [one.row for one in self.records if one.kind is not ChangeKind.REMOVE and isinstance(one.row, Schedule)]
         ends = tuple(LedgerChange(row=new, over=old) for old, new in self.rows)
         return SeriesTransaction(cursor=cursor, over=over, definition=self.definition, put=tuple(put), ends=ends)
 
@@ -101,8 +100,8 @@ class WatchedFeed(Feed):
         """As in the base; but its row is read at once, and once: there are more heartbeats than all else."""
         kind, image, sequence = kind_of(change), change.new or change.old or {}, f"{len(stream) + 1:021d}"
         key, rows = RecordKey(bucket=image["bucket"], due=image["due"]), self.there.records[change.table]
-        row = rows.pop(key) if kind is Kind.REMOVE and key in rows else from_item(image)
-        if kind is not Kind.REMOVE and not isinstance(row, Heartbeat):
+        row = rows.pop(key) if kind is ChangeKind.REMOVE and key in rows else from_item(image)
+        if kind is not ChangeKind.REMOVE and not isinstance(row, Heartbeat):
             rows[key] = row  # a heartbeat whose delete has failed is left to the TTL: nobody reads it
         if isinstance(row, Schedule):
             self.there.stored[row.id] = row
@@ -120,7 +119,7 @@ class WatchedFeed(Feed):
 
     def _tell_of(self, record: RecordChange) -> None:
         aws = self.watch.stack.aws
-        if table_of(record.record) == RELAXED and record.kind is not Kind.REMOVE:
+        if table_of(record.record) == RELAXED and record.kind is not ChangeKind.REMOVE:
             aws.expire_later(record.row)
         self.watch.table_changed(record)
         aws.wake_stream()
@@ -184,7 +183,7 @@ class WatchedTogether(LedgerTogether):
 
 @frozen(kw_only=True)
 class WatchedBlocks(StoredBlocks):
-    """Reports who knows what keeps back schedules."""
+    """Reports who knows why schedules wait."""
 
     watch: "Watch"
 
@@ -201,7 +200,7 @@ class WatchedTable(StoredScheduleTable):
 
     watch: "Watch"
 
-    def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
+    def page(self, bucket: Bucket, after: RecordKey | None = None) -> RecordPage:
         stack = self.watch.stack
         if bucket.minute > edge_of(stack.kernel.now + stack.weather.skew, PERIOD):
             self.watch.fail(Invariant.COST, f"{bucket.key} is read long before anything in it is due")
@@ -224,7 +223,7 @@ class WatchedQueue(MemoryQueue):
 
     watch: "Watch" = field(kw_only=True)
 
-    def add(self, body: str, visible_at: Millis, message_group: str) -> None:
+    def add(self, body: str, visible_at: Millis, message_group: str = "") -> None:
         super().add(body, visible_at, message_group)
         if self.name == "http":
             self.watch.sent_to_executor(body)
@@ -232,7 +231,7 @@ class WatchedQueue(MemoryQueue):
             self.watch.flow.sent_again(body, [message.body for message in self.messages])
         self.watch.stack.aws.wake_queue(self, visible_at)
 
-    def take(self, message: Message, origin: str) -> None:
+    def take(self, message: QueuedMessage, origin: str) -> None:
         super().take(message, IN_AWS[origin])
         self.watch.is_checked = False
 
@@ -249,8 +248,8 @@ class WatchedQueue(MemoryQueue):
         return 1_000_000 if greedy else super().visible()
 
 
-@define
-class WatchedStore(MemoryDeadLetterStore):
+@frozen
+class WatchedStore(StoredDeadLetters[MemoryObjects]):
     """Reports what is stored, and whose bodies are deleted."""
 
     watch: "Watch" = field(kw_only=True)

@@ -7,28 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from delayer.core.actions.built_in import built_in
-from delayer.core.api.admission import admit
-from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, OnItsWay, TooEarly, TooLate
-from delayer.core.api.request import Invalid, KeyReused
-from delayer.core.flow.block import Block, suspended
-from delayer.core.ledger.lifecycle import State
-from delayer.core.schedule.bucket import RecordKey
-from delayer.core.schedule.instants import MINUTE, SECOND
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import is_undecided, key_of
-from delayer.fakes.runtime.faults import Crash
-from delayer.ports.queue import Outgoing
-from delayer.ports.registry import RequestRow
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.schedules.schedule_table import key_item
-from delayer.use_cases.api.accept import Accepted
-from delayer.use_cases.api.cancel import Cancelled
-from delayer.use_cases.api.replace import Replaced
-from delayer.use_cases.api.stop import Stopped
-from delayer.use_cases.flow.limit_commands import OperateLimits
-from delayer.use_cases.once import Call, Known
-from delayer.use_cases.recovery.redrive import Impossible
+from delayer.accept.ports import RequestRow
+from delayer.accept.rules.admission import admit
+from delayer.accept.rules.request import KeyReused
+from delayer.accept.rules.status import Expired, MayBeRunning, NameTaken, OnItsWay, TooEarly, TooLate
+from delayer.accept.use_cases.accept import Accepted
+from delayer.accept.use_cases.cancel import Cancelled, Stopped
+from delayer.accept.use_cases.once import Call, KnownKey
+from delayer.accept.use_cases.replace import Replaced
+from delayer.actions.rules.foreign import built_in
+from delayer.dead_letters.redrive import Impossible
+from delayer.engines.memory.faults import Crash
+from delayer.engines.ports import Outgoing, Unavailable
+from delayer.flow.rules.block import Block, suspended
+from delayer.flow.use_cases.commands import OperateLimits
+from delayer.http.problem import Invalid
+from delayer.ledger.model import State
+from delayer.records.repository import key_item
+from delayer.schedule.instants import MINUTE, SECOND
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import RecordKey, is_undecided, key_of
+from delayer.wiring.build import build
 from tests.looking import put_item
 from tests.simulation.story.plan import PARTIES, Act, Do, Wishes, name_of
 from tests.simulation.story.series_actors import SeriesActors
@@ -281,7 +280,7 @@ class Actors:
         replace, name, body = self.stack.replace, name_of(act.subject), self._body(act)
         call = Call(owner=OWNER, what=f"PUT {name}", body=body, key=act.wishes.key)
 
-        def use(known: Known) -> Any:
+        def use(known: KnownKey) -> Any:
             return replace.by_name(admit(body, self.stack.kernel.now, built_in()), OWNER, name, known=known)
 
         self.ask(
@@ -372,7 +371,7 @@ class Actors:
     def _limit(self, act: Act) -> None:
         """An operator says how many attempts there may be: by the command, which takes care of what is there."""
         stack, party = self.stack, PARTIES[act.subject]
-        command = OperateLimits(clock=stack.clock, blocks=stack.blocks, lines=stack.lines, observer=stack.observer)
+        command = build(OperateLimits, stack)
         stack.log("operator", f"limits {party} to {act.rate or 'nothing'}")
         stack.watch.flow.by_command = True
         if act.rate:
@@ -431,7 +430,7 @@ class Actors:
         self.stack.start("redrive", lambda: use(key), answered)
 
     def _named(self, key: str) -> str:
-        found = self.stack.contents(self.stack.store.objects[key]).schedules
+        found = self.stack.read_dead_letter(self.stack.store.objects[key]).schedules
         return ", ".join(self.stack.watch.name(schedule.id) for schedule in found) or "what nobody can read"
 
     def restore(self) -> None:

@@ -1,6 +1,6 @@
 """What an operator does about the rate of a target, and how many are due there at about the same time."""
 
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis
+from delayer.schedule.instants import MINUTE, SECOND, Millis
 from tests.simulation.engine.chance import Chance
 from tests.simulation.story.plan import OTHER, TARGET, Act, Do, Patience, Wishes
 from tests.world import START

@@ -4,8 +4,8 @@ from enum import StrEnum
 
 from attrs import evolve, frozen
 
-from delayer.core.flow.party import Party
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
+from delayer.flow.rules.block import Party
+from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.remote import Deploy, Fault, Harm, Outage, Service
 from tests.world import LEAD, PERIOD, START

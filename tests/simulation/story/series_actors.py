@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
-from delayer.core.api.request import KeyReused
-from delayer.core.schedule.instants import SECOND, format_instant
-from delayer.core.series.backfill import Range
-from delayer.core.series.series import Refused, SeriesDefinition
-from delayer.ports.registry import RequestRow
-from delayer.use_cases.once import Call
-from delayer.use_cases.series.begin import SeriesCreated
-from delayer.use_cases.series.halt import Halted, MayStillRun
-from delayer.use_cases.series.steering.change import SeriesChanged
-from delayer.use_cases.series.steering.resume import Resumed
-from delayer.use_cases.series.steering.run import Began
+from delayer.accept.ports import RequestRow
+from delayer.accept.rules.request import KeyReused
+from delayer.accept.use_cases.once import Call
+from delayer.history.model import SeriesRefuses
+from delayer.schedule.instants import SECOND, format_instant
+from delayer.series.rules.backfill import Range
+from delayer.series.rules.series import MayStillRun, SeriesDefinition
+from delayer.series.use_cases.change import SeriesChanged
+from delayer.series.use_cases.create import SeriesCreated
+from delayer.series.use_cases.halt import Halted
+from delayer.series.use_cases.resume import Resumed
+from delayer.series.use_cases.run import Began
 from tests.simulation.story.plan import Do
 from tests.simulation.story.series_plan import Repeat, SeriesAct
 from tests.world import ACTION
@@ -103,7 +104,7 @@ class SeriesActors:
                 self.actors.stack.watch.series.answered_halted(series, answer, resumes)
             case MayStillRun(wait=wait):
                 self._later(wait + SECOND, lambda: self._halt(act, series))
-            case Refused():
+            case SeriesRefuses():
                 self._log(f"is answered {act.do}: {answer.reason}")
             case _:
                 self._unexpected(act, answer)
@@ -117,7 +118,7 @@ class SeriesActors:
 
     def _was_resumed(self, act: SeriesAct, series: str, answer: Any) -> None:
         match answer:
-            case Resumed() | Refused():
+            case Resumed() | SeriesRefuses():
                 self._log(f"is answered {act.do}: {type(answer).__name__}")
             case MayStillRun(wait=wait):
                 self._later(wait + SECOND, lambda: self._resume(act, series))
@@ -154,7 +155,7 @@ class SeriesActors:
                 self.actors.stack.watch.series.answered_changed(series, effect, version, key)
             case MayStillRun(wait=wait):
                 self._later(wait + SECOND, lambda: self._change(act, series))
-            case Refused():
+            case SeriesRefuses():
                 self._log(f"is answered {act.do}: {answer.reason}")
             case _:
                 self._unexpected(act, answer)
@@ -184,7 +185,7 @@ class SeriesActors:
             case Began(series=series, schedule_id=schedule_id):
                 self._log(f"is answered {act.do}: {watch.name(schedule_id)}")
                 watch.series.answered_began(series, schedule_id, act.wishes.key)
-            case Refused():
+            case SeriesRefuses():
                 self._log(f"is answered {act.do}: {answer.reason}")
             case _:
                 self._unexpected(act, answer)

@@ -2,7 +2,7 @@
 
 from attrs import evolve, frozen
 
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis
+from delayer.schedule.instants import MINUTE, SECOND, Millis
 from tests.simulation.engine.chance import Chance
 from tests.simulation.story.plan import Act, Do, Wishes
 from tests.world import LEAD, START

@@ -2,9 +2,10 @@
 
 from attrs import evolve, field, frozen
 
-from delayer.core.firing import sweeping
-from delayer.core.flow.block import Block
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, Millis
+from delayer.enqueue import rules as enqueueing
+from delayer.flow.rules.block import Block
+from delayer.lambdas.memory_stream import RELAXED, SCHEDULES, WAITING
+from delayer.schedule.instants import DAY, HOUR, MINUTE, Millis
 from tests.simulation.engine.chance import Chance, Surprise
 from tests.simulation.oracle.invariant import Broken, Invariant
 from tests.simulation.story.actors import Actors
@@ -84,6 +85,7 @@ def perform(stack: Stack, acts: list[Act]) -> None:
     if stack.weather.asleep:
         run(stack, START + 9 * DAY)
         stack.aws.expire()
+        stack.aws.ticking = stack.has_waiting()  # what its function died of is for the minute task to bring back
     stack.aws.looking_after_series = True
     run(stack, kernel.now + QUIET, until_quiet=True)
     for circuit in stack.watch.flow.circuits():
@@ -108,7 +110,7 @@ def _years_later(stack: Stack, actors: Actors) -> None:
     run(stack, stack.kernel.now + stack.weather.later)
     stack.aws.expire()
     if progress := stack.control.progress():  # as if the minute task had run all the while
-        stack.control.advance(evolve(progress, closed_until=sweeping.first_open(stack.kernel.now)))
+        stack.control.advance(evolve(progress, closed_until=enqueueing.first_open(stack.kernel.now)))
     actors.restore()
     stack.aws.ticking = True
     run(stack, stack.kernel.now + HOUR)
@@ -142,11 +144,10 @@ def is_quiet(stack: Stack) -> bool:
     """Nothing waits, and everything has its end."""
     return (
         not any(stack.there.records.values())
-        and not stack.waiting_stream.unread()
-        and not stack.relaxed_stream.unread()
+        and not any(stack.streams[table].unread() for table in (WAITING, RELAXED))
         and not stack.has_waiting()
-        and not any(queue.messages for queue in (*stack.queues(), *stack.other_queues()))
-        and not stack.stream.unread()
+        and not any(queue.messages for queue in (*stack.queues_of_schedules(), *stack.other_queues()))
+        and not stack.streams[SCHEDULES].unread()
         and not stack.watch.series.waiting()
         and all(row.ended for row in stack.there.ledger.values())
         and stack.watch.accepted.keys() <= stack.there.ledger.keys()

@@ -1,6 +1,6 @@
 """A story for people, step by step."""
 
-from delayer.core.schedule.instants import format_instant
+from delayer.schedule.instants import format_instant
 from tests.simulation.engine.chance import Chance
 from tests.simulation.story.plan import weather_of
 from tests.simulation.story.story import Played

@@ -1,21 +1,24 @@
 """What AWS does between the functions: delivers, delivers again, out of order, late; ticks; expires."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from delayer.core.history.cloud_events import encode
-from delayer.core.history.events import Event
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind, key_of, kind_of
-from delayer.core.series.stepping import AT_THE_CLAIM
-from delayer.fakes import MemoryQueue, MemoryStream
-from delayer.ports.queue import Outgoing, ReceivedMessage
-from delayer.repositories.feed import LEDGER, RELAXED, SCHEDULES
-from delayer.repositories.ledger.ledger import KEY
-from delayer.repositories.schedules.schedule_table import key_item
+from delayer.engines.memory.messaging import MemoryQueue
+from delayer.engines.ports import Outgoing, ReceivedMessage
+from delayer.history.cloud_events import encode
+from delayer.history.model import LifecycleEvent
+from delayer.lambdas.memory_stream import LEDGER, RELAXED, SCHEDULES
+from delayer.ledger.repository import KEY
+from delayer.records.repository import key_item
+from delayer.schedule.instants import HOUR, MINUTE, SECOND, Millis
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import IdKind, key_of, kind_of
+from delayer.series.rules.stepping import AT_THE_CLAIM
+from delayer.wiring.pump import Batch, QueueSource, StreamSource
 from tests.simulation.engine.remote import NotStarted, Service
 from tests.simulation.system.bodies import body_of
 
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
 IDLE = 15  # with an empty table only each of so many ticks is played: it has nothing to do
 CONCURRENT = 5  # invocations for one queue at a time
 CONCURRENT_IN_A_RUSH = 30
-TEN_AT_A_TIME = frozenset({"delayer", "http", "series"})
 REPEATED = 4  # deliveries of a message that may come twice; through an outage of hours they would only multiply
 LONG = (SECOND, 20 * SECOND, 3 * MINUTE, 2 * HOUR)  # how long a late delivery takes at most
 
@@ -41,6 +43,7 @@ class Aws:
     _reading: set[tuple[str, int]] = field(factory=set)  # shards of the stream with an invocation under way
     _failures: dict[tuple[str, int], int] = field(factory=dict)  # of a shard, in a row
     _busy: dict[str, int] = field(factory=dict)  # invocations per queue
+    _under_way: Counter[str] = field(factory=Counter)  # bodies of the messages in them
     _waiting: set[str] = field(factory=set)  # queues that are polled again in a while
     _woken: bool = False
     _minutes: int = 0
@@ -55,36 +58,28 @@ class Aws:
 
     def _read_all(self) -> None:
         self._woken = False
-        for function, stream in self._streams().items():
-            for shard in stream.busy():
-                self._read(function, shard)
+        for source in self._streams:
+            for shard in source.stream.busy():
+                self._read(source, shard)
 
-    def _streams(self) -> dict[str, MemoryStream]:
-        """By the function that reads it."""
-        stack = self.stack
-        return {
-            "enqueue": stack.stream,
-            "claim_relaxed": stack.relaxed_stream,
-            "enqueue_timing": stack.waiting_stream,
-        }
+    @cached_property
+    def _streams(self) -> Sequence[StreamSource]:
+        return [one for one in self.stack.pump.sources if isinstance(one, StreamSource)]
 
-    def _read(self, function: str, shard: int) -> None:
+    def _read(self, source: StreamSource, shard: int) -> None:
         """One invocation at a time for each shard: that is what keeps the order."""
-        stack, place = self.stack, (function, shard)
-        if place in self._reading or not (batch := self._streams()[function].receive(shard)):
+        place = (source.function, shard)
+        if place in self._reading or not (batch := source.of_shard(shard)):
             return
         self._reading.add(place)
-        batch = list(batch)
-        about = [change.row.id for change in batch if isinstance(change.row, Schedule)]
-        use: Any = {
-            "enqueue": stack.enqueue,
-            "claim_relaxed": stack.claim_relaxed,
-            "enqueue_timing": stack.enqueue_timing,
-        }[function]
-        stack.start(function, lambda: use(batch), lambda answer: self._settle(place, answer, about), about)
+        about = [change.row.id for change in batch.items if isinstance(change.row, Schedule)]
+        function, use = self.stack.consumer(source.function)
+        self.stack.start(
+            function, lambda: use(batch.items), lambda answer: self._settle(source, batch, answer, about), about
+        )
 
-    def _settle(self, place: tuple[str, int], answer: Any, about: Sequence[str]) -> None:
-        function, shard = place
+    def _settle(self, source: StreamSource, batch: Batch, answer: Any, about: Sequence[str]) -> None:
+        place = (source.function, batch.shard)
         failed = None if isinstance(answer, BaseException) else answer
         if failed is None:
             self.stack.new_environment()
@@ -92,16 +87,16 @@ class Aws:
             self.stack.log("AWS", "delivers the batch of the stream again")
             self.stack.new_environment()
             failed = None
-        if failed is None and function == "claim_relaxed":
+        if failed is None and source.function == "relaxed-claimer":
             self.stack.watch.excuses.update(about)
         self._failures[place] = 0 if failed == [] else self._failures.get(place, 0) + 1
-        self._streams()[function].settle(shard, failed)
+        batch.settle(failed)
         self._reading.discard(place)
         if failed is not None:  # else all of it is still there
             self.stack.watch.is_checked = False
         self.stack.watch.check_copies()
         pause = min(SECOND * 2 ** min(self._failures[place], 10), MINUTE) if self._failures[place] else 1
-        self.stack.kernel.at(self.stack.kernel.now + pause, lambda: self._read(function, shard))
+        self.stack.kernel.at(self.stack.kernel.now + pause, lambda: self._read(source, batch.shard))
 
     # ------------------------------------------------------------ the queues
 
@@ -113,10 +108,12 @@ class Aws:
         if self._busy.get(queue.name, 0) >= self.concurrent or self.stack.network.is_down(Service.SQS):
             self._poll_again(queue)
             return
-        batch = queue.receive(10 if queue.name in TEN_AT_A_TIME else 1)
+        source = self._queues[queue.name]
+        taken = source.take()
         self.stack.watch.check_copies()
-        if not batch:
+        if not taken:
             return
+        batch = taken.items
         self._busy[queue.name] = self._busy.get(queue.name, 0) + 1
         again = self.stack.kernel.now + queue.visibility
         self._later(f"{queue.name} queue", 3, 25, lambda: self._poll(queue), since=again)
@@ -129,8 +126,11 @@ class Aws:
             return
         self._maybe_twice(queue, batch, about)
         self._maybe_given_out(queue, batch)
-        function, use = self._consumer(queue)
-        self.stack.start(function, lambda: use(batch), lambda answer: self._delete(queue, batch, answer, about), about)
+        bodies = [one.body for one in batch]  # two messages may have the same
+        self.stack.watch.died.update(body for body in bodies if self._under_way[body] > 0)  # its note is there
+        self._under_way.update(bodies)
+        function, use = self.stack.consumer(source.function)
+        self.stack.start(function, lambda: use(batch), lambda answer: self._delete(queue, taken, answer, about), about)
 
     def _is_throttled(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage]) -> bool:
         """Lambda tries to find room until the messages are visible again, and no function has seen them."""
@@ -152,18 +152,10 @@ class Aws:
 
             self.stack.kernel.at(self.stack.kernel.now + 5 * SECOND, poll)
 
-    def _consumer(self, queue: MemoryQueue) -> tuple[str, Callable[[Sequence[ReceivedMessage]], list[str]]]:
-        stack = self.stack
-        consumers: dict[str, tuple[str, Callable[[Sequence[ReceivedMessage]], list[str]]]] = {
-            "delayer": ("relay", stack.guarded_relay),
-            "http": ("execute", stack.guarded_execute),
-            "sweep": ("sweep", stack.sweep_buckets),
-            "series": ("step", stack.guarded_step),
-            "policy": ("policy", stack.decide_batch),
-            "group": ("cancel group", stack.cancel_group),
-            "suspects": ("dispatch", stack.dispatch),
-        }
-        return consumers[queue.name]
+    @cached_property
+    def _queues(self) -> Mapping[str, QueueSource]:
+        """By the name of the queue in a story."""
+        return {one.queue.name: one for one in self.stack.pump.sources if isinstance(one, QueueSource)}
 
     def _maybe_twice(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage], about: Sequence[str]) -> None:
         """At least once: the same messages again, while the first delivery is under way."""
@@ -173,7 +165,6 @@ class Aws:
             return
         self.stack.log("AWS", f"delivers {self._named(batch)} twice from the {queue.name} queue")
         self.stack.watch.excuses.update(about)
-        self.stack.watch.died.update(one.body for one in batch)  # the note of one run is there for the other one
         ids = [one.message_id for one in batch]
 
         def again() -> None:
@@ -193,8 +184,10 @@ class Aws:
                 if message.message_id in ids:
                     message.receives = queue.max_receives
 
-    def _delete(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage], answer: Any, about: Sequence[str]) -> None:
+    def _delete(self, queue: MemoryQueue, taken: Batch, answer: Any, about: Sequence[str]) -> None:
+        batch = taken.items
         self._busy[queue.name] -= 1
+        self._under_way.subtract(one.body for one in batch)
         if isinstance(answer, BaseException):
             if not isinstance(answer, NotStarted):
                 self.stack.watch.died.update(one.body for one in batch)
@@ -205,7 +198,7 @@ class Aws:
             self.stack.log("AWS", f"forgets that {self._named(batch)} was deleted from the {queue.name} queue")
             self.stack.watch.excuses.update(about)
             failed = [one.message_id for one in batch]
-        queue.settle(batch, failed)
+        taken.settle(failed)
         self.stack.watch.check_copies()
 
     def _named(self, batch: Sequence[ReceivedMessage]) -> str:
@@ -213,10 +206,10 @@ class Aws:
 
     # ------------------------------------------------------------ the topic
 
-    def publish(self, event: Event) -> None:
+    def publish(self, event: LifecycleEvent) -> None:
         """stream-lifecycle and the topic: what happens to an occurrence comes to the stepper; late, twice, or never."""
         chance, weather = self.stack.chance, self.stack.weather
-        if kind_of(event.schedule_id) is not Kind.OCCURRENCE or event.type not in AT_THE_CLAIM:
+        if kind_of(event.schedule_id) is not IdKind.OCCURRENCE or event.type not in AT_THE_CLAIM:
             return  # the others are no reason for any step
         if chance.surprise("event lost", weather.lost):
             self.stack.log("AWS", f"loses the event that {self.stack.watch.name(event.schedule_id)} is {event.type}")

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from attrs import define, field
 
-from delayer.core.schedule.instants import Millis
-from delayer.ports.queue import ReceivedMessage
+from delayer.engines.ports import ReceivedMessage
+from delayer.schedule.instants import Millis
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import current
 

@@ -6,17 +6,12 @@ from typing import Final
 from attrs import define, field
 from greenlet import getcurrent
 
-from delayer.core.schedule.instants import Millis
-from delayer.repositories.feed import JOURNAL
-from delayer.repositories.schedules.schedule_table import is_heartbeat
-from delayer.sqlite.sqlite_store import Heard, SqliteStore
-from delayer.store.changes import ItemChange
-from delayer.store.conditions import holds
-from delayer.store.items import Item, Key, StoredItem
-from delayer.store.limits import check_distinct
-from delayer.store.queries import Page, Query, kept
-from delayer.store.store import Answer
-from delayer.store.writes import Delete, Put, Write
+from delayer.engines.sqlite import Heard, SqliteStore
+from delayer.engines.store.model import Delete, Item, ItemChange, Key, Page, Put, Query, StoredItem, Write, holds, kept
+from delayer.engines.store.store import Answer, check_distinct
+from delayer.lambdas.memory_stream import JOURNAL
+from delayer.records.repository import is_heartbeat
+from delayer.schedule.instants import Millis
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import Thread
 from tests.simulation.system.there import BEHIND, Place, There

@@ -1,7 +1,7 @@
 """The stack in virtual time: the use cases as they are, the shipped fakes, and AWS between them.
 
-The use cases come from the same factories as those of the functions. Each port is behind a network that may fail; each
-function has its own clock.
+The use cases are made as the functions make theirs: by `build`, or by the factories in `delayer.wiring.use_cases`. Each
+port is behind a network that may fail; each function has its own clock.
 """
 
 import json
@@ -11,38 +11,36 @@ from typing import Any
 
 from attrs import define, evolve, field, fields, frozen
 
-from delayer.aws.messaging.dead_letter_reader import schedules_in
-from delayer.core.api.request import Invalid
-from delayer.core.firing.executing import Result, Retry
-from delayer.core.history.cloud_events import encode
-from delayer.core.history.events import Event, of_record
-from delayer.core.recovery.dead_letter import Contents, decode
-from delayer.core.recovery.waiting import PREFIXES
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
-from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.messages import ExecutorMessage
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.table_change import Kind, RecordChange
-from delayer.fakes import InOrder, MemoryQueue
-from delayer.fakes.messaging.queue import Message, oldest
-from delayer.fakes.runtime.faults import Crash
-from delayer.ports.clock import Clock, Meeting, Parallel
-from delayer.ports.journal import JournalEntry
-from delayer.ports.queue import ReceivedMessage
-from delayer.ports.stream_consumer import Died
-from delayer.ports.target import Target as Reaches
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.control.trials import StoredTrials
-from delayer.repositories.feed import CONTROL, JOURNAL, REGISTRY, RELAXED, SCHEDULES, Feed
-from delayer.repositories.journal.journal import StoredJournal
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.use_cases.firing.enqueue import Enqueue, Sent
-from delayer.use_cases.firing.execute import Execute
-from delayer.use_cases.firing.relay import Relay
-from delayer.use_cases.firing.together import LedgerTogether
-from delayer.use_cases.recovery.guard import Guard
-from delayer.use_cases.recovery.redrive import Impossible
+from delayer.actions.ports import Target as Reaches
+from delayer.actions.rules.model import Result, Retry
+from delayer.dead_letters.model import BROUGHT_BACK, Contents, decode
+from delayer.dead_letters.redrive import Impossible
+from delayer.engines.memory.faults import Crash
+from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage, oldest
+from delayer.engines.memory.runtime import InOrder, MemoryObjects
+from delayer.engines.ports import Clock, Meeting, ReceivedMessage, Unavailable
+from delayer.engines.sqlite import SqliteStore
+from delayer.enqueue.enqueue import Enqueue, Sent
+from delayer.execute.execute import Execute
+from delayer.execute.together import LedgerTogether
+from delayer.history.cloud_events import encode
+from delayer.history.model import LifecycleEvent, of_record
+from delayer.history.ports import JournalEntry
+from delayer.history.repository import StoredJournal
+from delayer.http.problem import Invalid
+from delayer.lambdas.dead_letter_reader import schedules_in
+from delayer.lambdas.memory_stream import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, Feed
+from delayer.ledger.repository import StoredLedgerInBatches
+from delayer.recovery.guard import Guard
+from delayer.recovery.ports import Died
+from delayer.recovery.repository import StoredTrials
+from delayer.relay.relay import Relay
+from delayer.schedule.instants import HOUR, MINUTE, Malformed, Millis
+from delayer.schedule.messages import ExecutorMessage
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.table_change import ChangeKind, RecordChange
 from delayer.wiring import use_cases
+from delayer.wiring.manifest import FromQueue, reaction_of
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, Turn, VirtualMeeting, current
 from tests.simulation.engine.remote import BadDeploy, Harm, Network, NotStarted, Remote, Service
@@ -63,34 +61,8 @@ from tests.simulation.system.environments import Environments
 from tests.simulation.system.replica import Replica
 from tests.simulation.system.target import Target
 from tests.simulation.system.there import There, table_of
-from tests.world import GUARDED, START, SUSPECTS, World
+from tests.world import GUARDED, PLAYED, START, World
 
-TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
-    "accept": 10 * SECOND,
-    "cancel": 10 * SECOND,
-    "replace": 10 * SECOND,
-    "stop": 10 * SECOND,
-    "begin cancel group": 10 * SECOND,
-    "cancel group": 60 * SECOND,
-    "enqueue": 60 * SECOND,
-    "tick": 60 * SECOND,
-    "sweep": 60 * SECOND,
-    "claim_relaxed": 60 * SECOND,
-    "enqueue_timing": 60 * SECOND,
-    "timing tick": 60 * SECOND,
-    "policy": 60 * SECOND,
-    "relay": 10 * SECOND,
-    "execute": 85 * SECOND,
-    "redrive": 60 * SECOND,
-    "dispatch": 95 * SECOND,
-    "step": 30 * SECOND,
-    "series tick": 60 * SECOND,
-    "create series": 10 * SECOND,
-    "halt series": 10 * SECOND,
-    "resume series": 10 * SECOND,
-    "change series": 10 * SECOND,
-    "run series": 10 * SECOND,
-}
 ACCOUNT = 10  # concurrent executions, in a new one
 NAMES = {  # as functions/ has them
     "accept": "api-schedule-post",
@@ -118,13 +90,23 @@ NAMES = {  # as functions/ has them
     "change series": "api-series-patch",
     "run series": "api-series-run",
 }
+SHORT = {reaction_of(function).function: name for name, function in NAMES.items()}
+TIMEOUTS: dict[str, Millis] = {name: reaction_of(function).timeout for name, function in NAMES.items()}
+PLAYED_TOO = {  # beside what runs by itself in a world
+    "task-1minute-timing": "timing_tick",
+    "task-1minute-series": "series_tick",
+    "timing-enqueuer": "enqueue_timing",
+    "policy-*": "decide_batch",
+    "job-group-canceller": "cancel_group",
+    "series-stepper": "guarded_step",
+}
 
 
 LABELS: dict[str, str] = {  # of the repositories, in a story
     "table": "schedules",
     "records": "schedules",
     "waiting_records": "waiting",
-    "waiting_table": "waiting",
+    "undecided": "waiting",
     "ledger": "ledger",
     "ledger_in_batches": "ledger",
     "control": "control",
@@ -168,7 +150,7 @@ class JournalOfBeginnings(StoredJournal):
 
     at_once: Beginnings
 
-    def history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
+    def history(self, schedule_id: str, owner: str) -> tuple[LifecycleEvent, ...]:
         self.at_once.write(schedule_id)
         return super().history(schedule_id, owner)
 
@@ -294,7 +276,7 @@ class MortalEnqueue(Enqueue):
     stack: "Stack"
 
     def handle(self, changes: Sequence[RecordChange], brought_back: bool) -> list[str]:
-        removed = [one.row.id for one in changes if one.kind is Kind.REMOVE and isinstance(one.row, Schedule)]
+        removed = [one.row.id for one in changes if one.kind is ChangeKind.REMOVE and isinstance(one.row, Schedule)]
         self.stack.check_alive("enqueue", removed)
         return super().handle(changes, brought_back)
 
@@ -319,6 +301,7 @@ class Stack(World):
     log: Callable[[str, str], None]
     shards: int = field(init=False, default=1)
     at_most: int = field(init=False, default=10**9)  # steps
+    played: dict[str, str] = field(init=False, factory=lambda: {**PLAYED, **PLAYED_TOO})
 
     def __attrs_post_init__(self) -> None:
         self.shards, self.page_size = self.weather.shards, self.weather.page
@@ -337,6 +320,7 @@ class Stack(World):
             self.watch.sending,
             self.weather.deploys,
         )
+        self.parallel = SideBySide(self.kernel)
         self._numbers = self._running = 0
         self.others = Others(self.network, self.weather)
         super().__attrs_post_init__()
@@ -353,70 +337,58 @@ class Stack(World):
 
     def make_tables(self) -> None:
         super().make_tables()
+        self.ledger_in_batches = StoredLedgerInBatches(store=self.items, table=LEDGER, parallel=InOrder())
         self.table = WatchedTable(watch=self.watch, store=self.items, table=SCHEDULES, page_size=self.page_size)
         self.journal = JournalOfBeginnings(
             store=self.items, table=JOURNAL, parallel=InOrder(), at_once=Beginnings(self.feed, self.journal)
         )
-
-    def make_rows(self) -> None:
-        super().make_rows()
         self.blocks = WatchedBlocks(watch=self.watch, store=self.items, table=REGISTRY)
         self.trials = TrialsAmongOthers(store=self.items, table=CONTROL, others=self.others)
 
     def make_adapters(self) -> None:
         super().make_adapters()
-        self.store = WatchedStore(watch=self.watch)
-        self.suspects = self._queue(SUSPECTS, 570 * SECOND)
-        self.delayer_queue = self._queue("delayer", MINUTE, self.suspects)
-        self.sweep_queue = self._queue("sweep", 120 * SECOND)
-        self.group_queue = evolve(self._queue("group", 120 * SECOND), fifo=True, choose=oldest)
-        self.http_queue = self._queue("http", 510 * SECOND, self.suspects)
+        self.store = WatchedStore(MemoryObjects(), watch=self.watch)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
-        self.policy_queue = self._queue("policy", 120 * SECOND)
-        self.series_queue = self._queue("series", 3 * MINUTE, self.suspects)
         self._remotes = {
             **{id(getattr(self, name)): self._stored(getattr(self, name), label) for name, label in LABELS.items()},
             id(self.store): Remote(self.store, "store", Service.S3, self.network),
             id(self.target): Remote(self.target, "target", Service.TARGET, self.network),
             **{
                 id(queue): Remote(queue, f"{queue.name}-queue", Service.SQS, self.network)
-                for queue in (*self.queues(), *self.other_queues())
+                for queue in (*self.queues_of_schedules(), *self.other_queues())
             },
         }
+
+    def make_queues(self) -> None:
+        super().make_queues()
+        self.series_queue = self.queues["series"]
+        self.series_queue.dead_letters = self.suspects
+        self.group_queue.choose = oldest
+
+    def new_queue(self, queue: FromQueue) -> MemoryQueue:
+        plain = super().new_queue(queue)
+        parts = {one.name: getattr(plain, one.name) for one in fields(MemoryQueue) if one.init}
+        return WatchedQueue(**{**parts, "choose": self._choose, "max_receives": 1_000}, watch=self.watch)
 
     def _stored(self, port: Any, label: str) -> Any:
         """A repository, with a network between it and what it stores."""
         return evolve(port, store=RemoteStore(store=self.replica, label=label, network=self.network))
 
-    def _queue(self, name: str, visibility: Millis, dead: MemoryQueue | None = None) -> MemoryQueue:
-        return WatchedQueue(
-            watch=self.watch,
-            clock=self.clock,
-            name=name,
-            visibility=visibility,
-            dead_letters=dead,
-            max_receives=1_000,
-            choose=self._choose,
-        )
-
-    def meeting(self) -> Meeting:
+    def new_meeting(self) -> Meeting:
         return VirtualMeeting(self.kernel)
 
     def clock_for(self, function: str) -> Clock:
         return FunctionClock(self.kernel)
 
-    def parallel(self) -> Parallel:
-        return SideBySide(self.kernel)
-
     def port_for(self, function: str, port: Any) -> Any:
         return self._remotes[id(port)]
 
-    def _choose(self, ready: Sequence[Message], at_most: int) -> Sequence[Message]:
+    def _choose(self, ready: Sequence[QueuedMessage], at_most: int) -> Sequence[QueuedMessage]:
         """SQS promises no order, and hands out as many as it likes."""
         order = sorted(ready, key=lambda _: self.chance.part("order of messages"))
         return order[: self.chance.whole("messages in a batch", 1, at_most)]
 
-    def queues(self) -> Sequence[MemoryQueue]:
+    def queues_of_schedules(self) -> Sequence[MemoryQueue]:
         """Those with schedules in them, or with work for such a queue."""
         return (
             self.delayer_queue,
@@ -445,7 +417,7 @@ class Stack(World):
 
     def build(self) -> None:
         super().build()
-        self.relaxed_stream.max_age = HOUR
+        self.streams[RELAXED].max_age = HOUR
         self.relays = Environments("relay", self._new_relay, self.chance)
         self.executors = Environments("execute", self._new_executor, self.chance)
 
@@ -457,17 +429,17 @@ class Stack(World):
     def _new_executor(self) -> Execute:
         execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
         execute.breaker.gate.view.lock = Turn(self.kernel)
-        parts = {one.name: getattr(execute.ledger, one.name) for one in fields(LedgerTogether) if one.init}
-        return evolve(execute, ledger=WatchedTogether(**parts))
+        parts = {one.name: getattr(execute.ledger_together, one.name) for one in fields(LedgerTogether) if one.init}
+        return evolve(execute, ledger_together=WatchedTogether(**parts))
 
-    def contents(self, content: bytes) -> Contents:
+    def read_dead_letter(self, content: bytes) -> Contents:
         """What the real reader does for DynamoDB's own JSON, for the fake's records."""
         try:
             records = json.loads(content).get("payload", {}).get("Records") or [json.loads(decode(content).body)]
             changes = self.changes(records)
         except (ValueError, KeyError, TypeError):
             return schedules_in(content)
-        removed = [change.row for change in changes if change.kind is Kind.REMOVE]
+        removed = [change.row for change in changes if change.kind is ChangeKind.REMOVE]
         return Contents(
             schedules=tuple(row for row in removed if isinstance(row, Schedule)),
             malformed=sum(isinstance(row, Malformed) for row in removed),
@@ -525,8 +497,11 @@ class Stack(World):
         raise Crash(f"it dies of {of}")
 
     def has_waiting(self) -> bool:
-        """Whether there are objects in the store that are to be brought back."""
-        return any(key.startswith(PREFIXES) for key in self.store.objects)
+        """Whether there are objects in the store that are to be brought back.
+
+        Before anything was ever scheduled they hold heartbeats, and wait for the first schedule: no tick looks at them.
+        """
+        return self.control.shards() is not None and any(key.startswith(BROUGHT_BACK) for key in self.store.objects)
 
     def token_for(self, function: str) -> Callable[[], str]:
         def token() -> str:
@@ -544,13 +519,17 @@ class Stack(World):
         return StackConsumer(self)
 
     @property
-    def handlers(self) -> "StackConsumers":
+    def consumers(self) -> "StackConsumers":
         return StackConsumers(self)
 
     def stored(self, schedule_id: str) -> Schedule:
         return self.there.stored[schedule_id]
 
     # ------------------------------------------------------------ running a function
+
+    def consumer(self, function: str) -> tuple[str, Callable[[Sequence[Any]], list[str]]]:
+        """The name in a story of a function of the manifest, and what is given its batches."""
+        return SHORT[function], getattr(self, self.played[function])
 
     def new_environment(self) -> None:
         """The enqueuer runs elsewhere from now on, and remembers nothing."""

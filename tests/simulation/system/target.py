@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 from attrs import define
 
-from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.schedule.instants import SECOND
-from delayer.core.schedule.messages import ExecutorMessage
+from delayer.actions.rules.model import Done, Refused, Result, Retry
+from delayer.schedule.instants import SECOND
+from delayer.schedule.messages import ExecutorMessage
 from tests.simulation.engine.kernel import current
 
 if TYPE_CHECKING:

@@ -5,17 +5,16 @@ from typing import Any, Final, NamedTuple
 
 from attrs import define, field
 
-from delayer.core.flow.block import Block
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.bucket import RecordKey
-from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.table_change import Row
-from delayer.core.series.series import Cursor
-from delayer.fakes import ManualClock
-from delayer.repositories.feed import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, WAITING
-from delayer.store.changes import ItemChange
-from delayer.store.items import Item, StoredItem
+from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.store.model import Item, ItemChange, StoredItem
+from delayer.flow.rules.block import Block
+from delayer.lambdas.memory_stream import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, WAITING
+from delayer.ledger.model import LedgerRow
+from delayer.schedule.instants import SECOND, Millis
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import RecordKey
+from delayer.schedule.table_change import Row
+from delayer.series.rules.series import Cursor
 
 KEYS: Final = {  # the attributes that are the partition and, if there is one, the sort key
     SCHEDULES: ("bucket", "due"),

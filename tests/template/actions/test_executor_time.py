@@ -5,19 +5,17 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.aws.runtime.clients import CONFIG
-from delayer.aws.runtime.deadline import MARGIN, MOST_MARGIN
-from delayer.aws.store.each import IN_TIME
-from delayer.core.actions.message import LONGEST_ATTEMPT
-from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.firing.relaying import MAX_HOLD
-from delayer.core.ledger.outcome import stopped
-from delayer.core.ledger.row import LedgerChange
-from delayer.core.schedule.instants import SECOND
-from delayer.core.schedule.messages import ExecutorMessage, encode
-from delayer.ports.queue import ReceivedMessage
-from delayer.use_cases.firing.together import LedgerTogether
-from delayer.use_cases.recovery.dead_letter import DeadLetters
+from delayer.actions.rules.model import LONGEST_ATTEMPT, Done, Refused, Result, Retry
+from delayer.dead_letters.dead_letter import DeadLetters
+from delayer.engines.aws.bounded_calls import MARGIN, MOST_MARGIN
+from delayer.engines.aws.clients import CONFIG
+from delayer.engines.aws.each import IN_TIME
+from delayer.engines.ports import ReceivedMessage
+from delayer.execute.together import LedgerTogether
+from delayer.ledger.model import LedgerChange
+from delayer.ledger.rules import stopped
+from delayer.schedule.instants import MAX_HOLD, SECOND
+from delayer.schedule.messages import ExecutorMessage, encode
 from delayer.wiring.executor import ATTEMPT
 from tests.cfn import consumed, functions, resources
 from tests.looking import put_row
@@ -76,13 +74,17 @@ def calls_of(ending: Result, has_twin: bool) -> list[str]:
     letters = DeadLetters(
         clock=world.clock,
         ledger=ledger,
-        store=Counted(world.store, calls),
+        dead_letter_store=Counted(world.store, calls),
         observer=world.observer,
         source="executor",
     )
-    together = LedgerTogether(ledger=ledger, clock=world.clock, new_meeting=world.meeting)
+    together = LedgerTogether(ledger_in_batches=ledger, clock=world.clock, new_meeting=world.new_meeting)
     execute = evolve(
-        world.execute, ledger=together, queue=Counted(world.http_queue, calls), target=target, dead_letters=letters
+        world.execute,
+        ledger_together=together,
+        own_queue=Counted(world.http_queue, calls),
+        target=target,
+        dead_letters=letters,
     )
     guarded = evolve(world.guarded_execute, trials=Counted(world.trials, calls), dead_letters=letters, handle=execute)
     suspect = ReceivedMessage(message_id="m", body=encode(an_executor_message()), source=SUSPECTS)

@@ -1,6 +1,6 @@
 """The template of a stack that brings an action of its own (ADR 0090)."""
 
-from delayer.aws.deployment.custom_resource import LONGEST_PAUSE, REPEATED_FOR
+from delayer.lambdas.custom_resource import LONGEST_PAUSE, REPEATED_FOR
 from operate.deploy.reading import read_template
 from tests.cfn import ROOT, deployed, expanded, logical, resources
 

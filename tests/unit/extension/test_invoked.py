@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import pytest
 from attrs import frozen
 
-from delayer.core.actions.invocation import DESCRIBE, QUESTION, as_action, as_result, attempt
-from delayer.core.firing.executing import Done, Refused, Retry
+from delayer.actions.rules.invocation import DESCRIBE, QUESTION, as_action, as_result, attempt
+from delayer.actions.rules.model import Done, Refused, Retry
 from delayer.extension.executor import Action, Message, Meta, Result, executor
 from tests.samples import an_executor_message
 

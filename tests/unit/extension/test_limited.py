@@ -4,11 +4,11 @@ from threading import Event
 
 import pytest
 
-from delayer.aws.runtime.time_limit import TimeLimit
-from delayer.core.firing.executing import Done, Result, Retry
-from delayer.core.schedule.messages import ExecutorMessage
+from delayer.actions.rules.model import Done, Result, Retry
+from delayer.engines.aws.time_limit import TimeLimit
 from delayer.extension.executor import Action, Message, executor
-from delayer.wiring.limited import GRACE, Limited
+from delayer.schedule.messages import ExecutorMessage
+from delayer.wiring.executor import GRACE, Limited
 from tests.samples import an_executor_message
 
 

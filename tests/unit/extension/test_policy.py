@@ -4,9 +4,9 @@ from typing import Annotated
 
 import pytest
 
-from delayer.core.timing.deciding import TOO_FAR
 from delayer.extension.policy import DAY, SECOND, Asked, At, Chosen, Meta, Policy, Refused, policy
 from delayer.extension.policy_harness import NOW, ask
+from delayer.timing.rules import TOO_FAR
 
 
 class Scripted(Policy):

@@ -1,6 +1,7 @@
 """The receiver records what arrives, and fails as it was set up to."""
 
 import http.client
+import socket
 import urllib.error
 import urllib.request
 
@@ -23,6 +24,16 @@ def test_a_request_is_recorded_whole() -> None:
         (request,) = receiver.wait_for(1, "/hook")
     assert (request.method, request.path, request.body) == ("POST", "/hook", b'{"a": 1}')
     assert request.headers["content-length"] == "8"
+
+
+def test_a_request_that_breaks_off_did_not_arrive() -> None:
+    """An executor that is killed in the middle of it makes the attempt again."""
+    with Receiver() as receiver:
+        with socket.create_connection(("127.0.0.1", receiver.server.server_port), timeout=5) as connection:
+            connection.sendall(b"POST /hook HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 3\r\n\r\n")
+            connection.shutdown(socket.SHUT_WR)
+            assert connection.recv(1) == b""
+        assert receiver.requests == []
 
 
 def test_the_first_requests_fail_as_set_up() -> None:

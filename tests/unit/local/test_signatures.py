@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from delayer.core.signing.secrets import as_text
-from delayer.core.signing.signature import signed_headers
+from delayer.signing.rules import as_text, signed_headers
 from local.receiver import ReceivedRequest
 from local.signatures import UNCHECKED, UNSIGNED, VERIFIED, WRONG, Signatures
 

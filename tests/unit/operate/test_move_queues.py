@@ -12,8 +12,8 @@ import time_machine
 from attrs import evolve
 from moto import mock_aws
 
-from delayer.aws.messaging.queue import SqsQueue
-from delayer.ports.queue import Outgoing
+from delayer.engines.aws.messaging import SqsQueue
+from delayer.engines.ports import Outgoing
 from operate.move_queues import EARLIER, SUBSCRIBER, TAG, Impossible, MoveQueues, Pair, main, prepared, queues_of
 from tests.cfn import resources
 from tests.clients import AnyClient, Wrapped
@@ -253,6 +253,20 @@ def test_what_asks_a_policy_that_is_no_more_stays_and_holds_nothing_up(
     assert main(["--from", "running", "--to", "running", "--dry-run"]) == 0
     assert "policy-spread stays as it is: there is no such policy any more" in capsys.readouterr().out
     assert bodies(kept) == ["an id"]
+
+
+def test_the_questions_to_policies_hold_nothing_up_where_there_is_no_policy(
+    sqs: Any, moment: time_machine.Traveller, running: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A stack without policies has no such queue (ADR 0172), and each older stack had one."""
+    old = {name: a_queue(sqs, "old", name) for name in ("PoliciesDeadLetterQueue", "DelayerQueue")}
+    for name, queue in old.items():
+        queue.send([Outgoing(body=name)])
+    assert main(["--from", "old", "--to", "running", "--dry-run"]) == 0
+    assert "PoliciesDeadLetterQueue stays as it is: there is no policy" in capsys.readouterr().out
+    moved = evolve(prepared(sqs, boto3.client("cloudformation"), "old", "running"), sleep=moment.shift, now=time.time)()
+    assert moved == 1
+    assert bodies(old["PoliciesDeadLetterQueue"]) == ["PoliciesDeadLetterQueue"]
 
 
 def test_a_stack_that_is_being_changed_is_left_alone(sqs: Any, running: dict[str, str]) -> None:

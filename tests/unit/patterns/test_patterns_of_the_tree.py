@@ -22,13 +22,12 @@ EVERY_DAY, THOROUGH = 20, 100  # texts for each pattern
 
 # Those that are made while the program runs, and why that is safe.
 MADE_LATER = {
-    "shared/delayer/core/actions/patterns.py: re.compile(pattern)": "it is compiled, and matches nothing",
-    "shared/delayer/core/actions/patterns.py: re.fullmatch(known, chr(code))": "one character",
-    "shared/delayer/core/api/field_errors.py: re.search(pattern, text)": "the contract's are tested here; those of "
-    "other actions are refused at their registration if they may take long: tests/unit/core/actions/test_patterns.py",
-    "shared/delayer/core/api/routes.py: re.compile(re.sub('{[A-Za-z]+}', '[^/]+', path))": "between slashes",
+    "shared/delayer/actions/rules/foreign.py: re.compile(pattern)": "it is compiled, and matches nothing",
+    "shared/delayer/actions/rules/foreign.py: re.fullmatch(known, chr(code))": "one character",
+    "shared/delayer/http/field_errors.py: re.search(pattern, text)": "the contract's are tested here; those of "
+    "other actions are refused at their registration if they may take long: tests/unit/actions/rules/test_patterns.py",
     "client/delayer_client/eventbridge/mapping/arns.py: re.search(PATTERNS[field], value)": "the contract's",
-    "client/delayer_client/testing/routes.py: re.compile(PARAMETER.sub('(?P<\\\\1>[^/]+)', path))": "as above",
+    "shared/delayer/http/routing.py: re.compile(PARAMETER.sub('(?P<\\\\1>[^/]+)', path))": "between slashes",
     "local/scaffold/name_list.py: re.search(pattern, template, re.MULTILINE)": "its own template",
     "local/scaffold/remove.py: re.search(pattern, line)": "its own code",
     "local/scaffold/table.py: re.compile(f'^  {kind.table}:\\\\n(?:    .*\\\\n)+', re.MULTILINE)": "its own",

@@ -14,7 +14,7 @@ from attrs import define, field, frozen
 ROOT: Final = Path(__file__).parents[3]
 FOLDERS: Final = {"shared/delayer": "shared", "functions": "", "client/delayer_client": "client", "local": ""}
 FUNCTIONS: Final = frozenset({"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
-CONTRACTS: Final = ("shared/delayer/core/api/contract.json", "shared/delayer/core/actions/built_in.json")
+CONTRACTS: Final = ("shared/delayer/http/contract.json", "shared/delayer/actions/rules/built_in.json")
 AT_ONE_PLACE: Final = ({"match"}, {"fullmatch"})
 ANYWHERE: Final = "search"  # it is tried at each place of a text
 

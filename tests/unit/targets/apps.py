@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from delayer.core.firing.executing import Result
-from delayer.core.schedule.messages import ExecutorMessage
+from delayer.actions.rules.model import Result
+from delayer.schedule.messages import ExecutorMessage
 from tests.cfn import ROOT
 
 KINDS = ["canary", "event-put", "http-request", "lambda-invoke", "sns-publish", "sqs-send", "step-start"]  # built in

@@ -8,11 +8,10 @@ from typing import Any
 
 from attrs import frozen
 
-from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Result
-from delayer.core.schedule.messages import ExecutorMessage
-from delayer.targets.connecting.look_ups import Resolve, resolve
+from delayer.actions.rules.model import Message, Result
+from delayer.schedule.messages import ExecutorMessage
 from delayer.targets.http_request import HttpTarget, Request
+from delayer.targets.public_addresses import Resolve, resolve
 from tests.samples import NOW, an_executor_message
 
 Answer = Callable[["Handler"], None]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from attrs import Factory, define
 
-from delayer.core.firing.executing import Done, Refused, Result
+from delayer.actions.rules.model import Done, Refused, Result
 from tests.unit.targets.hostile import NAMES, addresses, locations, urls
 from tests.unit.targets.server import Server, http_target, message, raw, status
 

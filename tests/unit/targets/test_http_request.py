@@ -17,13 +17,13 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.ledger.detail import MAX_DETAIL
-from delayer.targets.connecting.look_ups import MOST_UNDER_WAY
+from delayer.actions.rules.model import Done, Message, Refused, Result, Retry
+from delayer.ledger.model import MAX_DETAIL
+from delayer.signing.sign import Sign
 from delayer.targets.http_answer import seconds_of
 from delayer.targets.http_request import HttpTarget, Request, tls_context
-from delayer.wiring import use_cases
+from delayer.targets.public_addresses import MOST_UNDER_WAY
+from delayer.wiring.build import build
 from tests.samples import NOW, an_id
 from tests.unit.targets.apps import app_of
 from tests.unit.targets.server import Answer, Handler, Server, http_target, message, raw, status, to_this_machine
@@ -505,7 +505,7 @@ def of_the_function(monkeypatch: pytest.MonkeyPatch, allow_private: str) -> Any:
     """Port Target, as the function is deployed."""
     app = app_of("http-request")
     monkeypatch.setenv("ALLOW_PRIVATE_TARGETS", allow_private)
-    app.handler.sign = use_cases.sign(World().ports("executor-http-request"))
+    app.handler.sign = build(Sign, World().ports("executor-http-request"))
     return app.handler.target
 
 

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.core.actions.action_type import ActionType
-from delayer.core.actions.invocation import answered
-from delayer.core.actions.registration import Registration
-from delayer.core.firing.executing import Done, Result, Retry
-from delayer.core.schedule.messages import ExecutorMessage, decode
-from delayer.fakes import MemoryFunction
-from delayer.ports.function import NoAnswer
+from delayer.actions.rules.invocation import answered
+from delayer.actions.rules.model import ActionType, Done, Result, Retry
+from delayer.actions.rules.registration import Registration
+from delayer.engines.memory.messaging import MemoryFunction
+from delayer.engines.ports import NoAnswer
+from delayer.schedule.messages import ExecutorMessage, decode
 from delayer.targets.remote import NotRegistered, RemoteTarget
 from tests.samples import an_executor_message
 

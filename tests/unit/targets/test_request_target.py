@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.actions.built_in import built_in
-from delayer.core.api.admission import admit
-from delayer.core.api.request import Invalid
-from delayer.core.connections.connection import ConnectionType
-from delayer.core.connections.credentials import Values
+from delayer.accept.rules.admission import admit
+from delayer.actions.rules.foreign import built_in
+from delayer.connections.model import ConnectionType
+from delayer.connections.rules import Values
+from delayer.engines.memory.runtime import MemoryObserver
 from delayer.extension.harness import HarnessPorts, clock_at
-from delayer.fakes.runtime.observer import MemoryObserver
-from delayer.targets.connections.token_endpoint import TokenEndpoint
+from delayer.http.problem import Invalid
+from delayer.targets.connected import TokenEndpoint
 from delayer.targets.http_fields import Url
 from delayer.targets.http_request import URL, request_target
 from tests.samples import NOW

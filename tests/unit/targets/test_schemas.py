@@ -7,10 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from delayer.core.actions.message import Message
-from delayer.core.schedule.malformed import Malformed
-from delayer.targets.aws_call import TAKEN_ALONG, enveloped
-from delayer.targets.aws_messages import attributes_of
+from delayer.actions.rules.model import Message
+from delayer.schedule.instants import Malformed
+from delayer.targets.aws_call import TAKEN_ALONG, attributes_of, enveloped
 from tests.samples import an_executor_message, an_id
 from tests.unit.targets.apps import KINDS, target_of
 

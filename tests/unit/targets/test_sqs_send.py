@@ -10,8 +10,8 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.schedule.malformed import Malformed
+from delayer.actions.rules.model import Done, Refused, Result, Retry
+from delayer.schedule.instants import Malformed
 from tests.cfn import resources
 from tests.samples import NOW, OWNER, an_executor_message, an_id
 from tests.unit.empty_account import empty_account

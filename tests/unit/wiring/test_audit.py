@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.core.history.cloud_events import decode
-from delayer.core.history.events import of_row
-from delayer.core.ledger.outcome import retried
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, format_instant
-from delayer.core.schedule.messages import DelayerMessage, encode
-from delayer.ports.queue import ReceivedMessage
-from delayer.use_cases.recovery.commands import respond
+from delayer.dead_letters.commands import respond
+from delayer.engines.ports import ReceivedMessage
+from delayer.history.cloud_events import decode
+from delayer.history.model import of_row
+from delayer.jobs.use_cases import CancelGroup
+from delayer.ledger.rules import retried
+from delayer.schedule.instants import HOUR, MINUTE, SECOND, format_instant
+from delayer.schedule.messages import DelayerMessage, encode
 from delayer.wiring import use_cases
+from delayer.wiring.build import build
 from tests.looking import put_row
 from tests.samples import NOW, a_claim, a_dead_letter
 from tests.unit.handlers import handler_of, world_of_handlers
@@ -50,7 +52,7 @@ def cancel_by_name(world: World, schedule_id: str) -> None:
 def cancel_group(world: World, schedule_id: str) -> None:
     call(world, "api-group-delete", queryStringParameters={"group": "a-group"})
     [message] = world.group_queue.messages
-    canceller = use_cases.cancel_group(world.ports("group"))
+    canceller = build(CancelGroup, world.ports("group"))
     assert canceller([ReceivedMessage(message_id="m", body=message.body)]) == []
 
 

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from attrs import define
 
-from delayer.aws.runtime.deadline import MOST_MARGIN
-from delayer.aws.runtime.time_limit import TimeLimit
-from delayer.fakes import MemoryObserver, ScriptedTarget
-from delayer.use_cases.flow.slots import PATIENCE
+from delayer.engines.aws.bounded_calls import MOST_MARGIN
+from delayer.engines.aws.time_limit import TimeLimit
+from delayer.engines.memory.runtime import MemoryObserver
+from delayer.fakes import ScriptedTarget
+from delayer.flow.use_cases.seats import SLOT_PATIENCE
 from delayer.wiring import executor
 from delayer.wiring.executor import ATTEMPT, STOPS, Spread, handler_of
 from tests.cfn import functions
@@ -22,7 +23,7 @@ def test_each_function_receives_for_a_while_and_has_time_for_what_it_receives(na
     """Else a target that hangs would keep it idle; or it would only give back."""
     earliest, latest = STOPS
     assert functions()[name]["Timeout"] - MOST_MARGIN - ATTEMPT > latest
-    assert earliest * 1_000 > PATIENCE
+    assert earliest * 1_000 > SLOT_PATIENCE
 
 
 def test_each_invocation_stops_at_another_time() -> None:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from delayer.core.firing.executing import Refused
-from delayer.core.masking.mask import MASK
-from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, format_instant
-from delayer.core.schedule.messages import DelayerMessage, encode
-from delayer.ports.queue import ReceivedMessage
-from delayer.use_cases.recovery.commands import respond
+from delayer.actions.rules.model import Refused
+from delayer.dead_letters.commands import respond
+from delayer.engines.ports import ReceivedMessage
+from delayer.masking.mask import MASK
+from delayer.schedule.instants import HOUR, MINUTE, SECOND, format_instant
+from delayer.schedule.messages import DelayerMessage, encode
 from delayer.wiring import use_cases
 from tests.samples import a_dead_letter
 from tests.unit.handlers import handler_of, world_of_handlers

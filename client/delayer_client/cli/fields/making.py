@@ -77,7 +77,7 @@ Key = Annotated[
 
 
 class Common(TypedDict, total=False):
-    """What schedules and series have alike, as the library takes it."""
+    """Schedules and series have these fields alike, as the library takes them."""
 
     payload: Any
     group: str | None
@@ -91,27 +91,23 @@ class Common(TypedDict, total=False):
 
 @frozen(kw_only=True)
 class Flags:
-    """As they were given."""
+    """How it is done, as it was given."""
 
-    payload: str | None = None
-    group: str | None = None
-    tag: list[str] | None = None
-    window: str | None = None
-    precision: str | None = None
-    on_late: str | None = None
-    retry_attempts: int | None = None
-    retry_for: str | None = None
-    retry_first: str | None = None
-    retry_factor: float | None = None
-    retry_max: str | None = None
-    idempotency_key: str | None = None
+    payload: Payload = None
+    window: Window = None
+    precision: Precision = None
+    on_late: OnLateFlag = None
+    retry_attempts: RetryAttempts = None
+    retry_for: RetryFor = None
+    retry_first: RetryFirst = None
+    retry_factor: RetryFactor = None
+    retry_max: RetryMax = None
+    idempotency_key: Key = None
 
     def read(self) -> Common:
         """As the library takes them. Raises NotRead."""
         return Common(
             payload=payload(self.payload),
-            group=self.group,
-            tags=tags(self.tag) if self.tag else None,
             window=duration(self.window) if self.window else None,
             on_late=on_late(self.on_late),
             retry=self.retry(),
@@ -131,6 +127,18 @@ class Flags:
         return Retry(
             max_attempts=self.retry_attempts, max_age_seconds=_whole(self.retry_for, "--retry-for"), backoff=backoff
         )
+
+
+@frozen(kw_only=True)
+class MadeFlags(Flags):
+    """And how it is called: of what is made anew."""
+
+    group: Group = None
+    tag: Tag = None
+
+    def read(self) -> Common:
+        """As the library takes them. Raises NotRead."""
+        return {**super().read(), "group": self.group, "tags": tags(self.tag) if self.tag else None}
 
 
 def merged(retry: "Retry | None", before: "Retry | None") -> "Retry | None":
@@ -162,7 +170,7 @@ def _whole(text: str | None, flag: str) -> int | None:
 
 
 def payload(text: str | None) -> Any:
-    """What stands for no payload, if none is given."""
+    """Reads the JSON text of a payload. Returns NOT_GIVEN if there is none. Raises NotRead."""
     from delayer_client import NOT_GIVEN
 
     return NOT_GIVEN if text is None else raw_json_of(text, "--payload")

@@ -117,7 +117,7 @@ def flags(name: str, kind: Kind, taken: frozenset[str], *, is_on: bool = False) 
 
 
 def words(schema: Mapping[str, Any], is_required: bool) -> str:
-    """What the flag's help says."""
+    """The text that the flag's help shows."""
     said = [str(schema.get("description", "")).strip()]
     choices = schema.get("enum")
     if choices:

@@ -9,11 +9,12 @@ from typer.core import TyperGroup
 
 from delayer_client.cli.exits import Exit
 from delayer_client.cli.fields.schema import Field, Kind, fields
-from delayer_client.cli.options import CONTEXT, examples, running, session_in, shared
+from delayer_client.cli.options import CONTEXT, arguments, examples, parameters_of, running, session_in
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.reading.prefixes import by_prefix
 from delayer_client.cli.refusals import Failed, reporting
 from delayer_client.cli.session import Session
+from delayer_client.cli.shared import SHARED, shared
 from delayer_client.cli.showing.texts import clean
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 PANEL: Final = "What is done"
 # Flags before which a value of the caller's own decides whose types are asked for.
-PEEKED: Final = ("profile", "owner", "token", "api-url", "zone")
+PEEKED: Final = (
+    "api-url",
+    *(one.flag.removeprefix("--") for name, one in SHARED.items() if one.metavar and name != "url"),
+)
 
 SESSION: Final = inspect.Parameter("session", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Session)
 
@@ -69,7 +73,7 @@ class ByType(TyperGroup):
             return name, self._made(known[name]), args[1:]
 
     def check(self, params: Mapping[str, Any]) -> None:
-        """What stands before the type. Raises NotRead."""
+        """Checks the text before the type. Raises NotRead."""
 
     def _for_completion(self, ctx: Any, args: list[str]) -> Any:
         found = self.get_command(ctx, args[0])
@@ -140,19 +144,18 @@ def made(action: "ActionType", making: Making, lines: tuple[str, ...]) -> Any:
                 raise NotRead(f"{first.flags[0]} is given twice: once without the flag.{hint}")
             values[first] = at_first
         context = {"ctx": ctx} if takes_context else {}
-        making(session, action_of(action.type, values), **context, **given)
+        making(session, action_of(action.type, values), **context, **arguments(making, given))
 
     run.__doc__ = _text(action)
     app = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    function = running(_like(run, own, action), others, parameters)
+    function = running(_like(run, own, action), further=parameters, others=others)
     kept = tuple(line for line in lines if _is_of(line, action.type)) or (_example(making, action.type, found),)
     app.command(action.type, epilog=examples(kept))(function)
     return typer.main.get_command(app)
 
 
 def _own(making: Making) -> list[inspect.Parameter]:
-    parameters = inspect.signature(making).parameters.values()
-    return [one for one in parameters if one.name not in ("session", "action", "ctx")]
+    return [one for one in parameters_of(making) if one.name != "action"]
 
 
 def _like(run: Callable[..., None], own: list[inspect.Parameter], action: "ActionType") -> Callable[..., None]:

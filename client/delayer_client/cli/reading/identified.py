@@ -24,7 +24,7 @@ Found = TypeVar("Found", bound=_HasId)
 
 @frozen
 class Kind:
-    """What is looked for, and how its ids look."""
+    """The kind of thing that is looked for, and how its ids look."""
 
     noun: str
     id_form: re.Pattern[str]
@@ -42,7 +42,8 @@ NO_SUCH: Final = "urn:delayer:problem:not-found"
 def by_id_or_name(
     kind: Kind, which: str | None, name: str | None, by_id: Callable[[str], Value], by_name: Callable[[str], Value]
 ) -> Value:
-    """What has the form of an id is asked for as one first, all else as a name first; and then the other way round.
+    """A text that has the form of an id is asked for as one first, all else as a name first; and then the other way
+    round.
 
     Both ways are without a body: what is refused is the id, or the name. With `name` it is a name for certain.
     Raises NotRead unless one of both is given, and NotFound.
@@ -94,7 +95,10 @@ def acting(
 
 
 def _said(error: "NotFound", sentence: str) -> "NotFound":
-    """What the API says names its paths. Who else answers 404 is quoted."""
+    """Puts a sentence with the word that the user gave in the place of the API's text, which names a path.
+
+    A 404 that does not come from Delayer's API is left as it is.
+    """
     from msgspec.structs import replace
 
     if error.problem.type != NO_SUCH:

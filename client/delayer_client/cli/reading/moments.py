@@ -66,7 +66,7 @@ def _by_the_clock(words: str, now: datetime, default_zone: tzinfo) -> Moment:
 
 
 def _zone_at_end(words: str) -> tuple[str, tzinfo | None]:
-    """What precedes the name of a zone, and the zone: the last word that begins with a letter and is no day."""
+    """Splits off the zone at the end: the last word that begins with a letter and is no day."""
     before, _, last = words.rpartition(" ")
     last = last.strip()
     is_name = last[:1].isalpha() and not _day_name(last.lower()) and last.lower() not in ("am", "pm")
@@ -112,7 +112,7 @@ def _not_read(words: str) -> NotRead:
 
 
 def local(wall: datetime, there: tzinfo) -> Moment:
-    """What the clocks of a zone show, as an instant.
+    """Makes an instant of a time that the clocks of a zone show.
 
     Of what is left out in spring it is the end of the gap; of an hour that is there twice in autumn it is the first.
     """

@@ -1,4 +1,4 @@
-"""Who decides when: the value of `--when`."""
+"""Reads the value of `--when`, which says who decides the time."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""What flags hold: JSON, files, standard input, tags."""
+"""Reads the values of flags: JSON, files, standard input, tags."""
 
 import json
 import sys
@@ -14,24 +14,35 @@ if TYPE_CHECKING:
 STDIN: Final = "-"
 
 
+def in_file(name: str) -> str:
+    """The name of a file, or `-`, as `text_of` takes it; it may have its @ already."""
+    return name if name == STDIN or name.startswith("@") else f"@{name}"
+
+
 def text_of(given: str, flag: str) -> str:
     """The text itself, `@file`, or `-` for standard input. `@@…` is a text that begins with an @. Raises NotRead."""
-    if given == STDIN:
-        return sys.stdin.read()
     if given.startswith("@@"):
         return given[1:]
-    if not given.startswith("@"):
+    if not _is_elsewhere(given):
         return given
     try:
+        if given == STDIN:
+            return sys.stdin.buffer.read().decode()
         return Path(given[1:]).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
-        raise NotRead(f"{flag}: the file {given[1:]} cannot be read: {reason}.") from error
+        where = "standard input" if given == STDIN else f"the file {given[1:]}"
+        raise NotRead(f"{flag}: {where} cannot be read: {reason}.") from error
+
+
+def _is_elsewhere(given: str) -> bool:
+    """Whether it only names what holds the text."""
+    return given == STDIN or (given.startswith("@") and not given.startswith("@@"))
 
 
 def json_of(given: str, flag: str) -> Any:
     """JSON, as text, `@file` or `-`. Raises NotRead."""
-    return _parsed(text_of(given, flag), flag)
+    return _parsed(text_of(given, flag), flag, given)
 
 
 def raw_json_of(given: str, flag: str) -> "msgspec.Raw":
@@ -39,11 +50,11 @@ def raw_json_of(given: str, flag: str) -> "msgspec.Raw":
     import msgspec
 
     text = text_of(given, flag)
-    _parsed(text, flag)
+    _parsed(text, flag, given)
     return msgspec.Raw(text.encode())
 
 
-def _parsed(text: str, flag: str) -> Any:
+def _parsed(text: str, flag: str, given: str = "") -> Any:
     from delayer_client.calls.decoding import decoded
 
     try:
@@ -52,10 +63,13 @@ def _parsed(text: str, flag: str) -> Any:
         return decoded(text, object)
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise NotRead(
-            f"{flag} is not JSON: {_why(error)}{where}. A text has its own quotes: {flag} '\"hello\"'. "
-            f"An object: {flag} '{{\"order\": 17}}'. A file: {flag} @order.json."
-        ) from error
+        said = f"{flag} is not JSON: {_why(error)}{where}."
+        if not _is_elsewhere(given):
+            said += (
+                f" A text has its own quotes: {flag} '\"hello\"'. "
+                f"An object: {flag} '{{\"order\": 17}}'. A file: {flag} @order.json."
+            )
+        raise NotRead(said) from error
 
 
 def _why(error: Exception) -> str:

@@ -90,7 +90,7 @@ class Output:
 
 
 def _aside(do: Callable[[], None]) -> None:
-    """What standard error does not take must not keep an answer from being given."""
+    """A note that standard error does not take must not keep an answer from being given."""
     try:
         do()
     except OSError:
@@ -120,5 +120,5 @@ def _console(*, stderr: bool) -> Console:
 
 
 def plain(found: Any) -> Any:
-    """What JSON is made of."""
+    """Turns a value into the types that JSON is made of."""
     return found.as_json() if hasattr(found, "as_json") else found

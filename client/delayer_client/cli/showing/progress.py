@@ -1,43 +1,59 @@
-"""What moves while something takes long: on standard error, and only for people."""
+"""Shows movement while something takes long: on standard error, and only for people."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
 
-from attrs import frozen
+from attrs import define
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from delayer_client.cli.session import Session
 
+LINE_EVERY: Final = timedelta(seconds=10)  # of a log; what ends sooner leaves none
 
-@frozen
+
+@define
 class Bar:
-    """Says how far it has come; to nobody, if nobody looks on."""
+    """Says how far it has come: to who looks on, and to a log a line now and then."""
 
-    progress: "Progress | None"
-    task: "TaskID | None"
+    session: "Session"
+    text: str
+    total: int | None
+    line_every: timedelta
+    said_at: datetime
+    progress: "tuple[Progress, TaskID] | None" = None
 
     def at(self, done: int, text: str = "", total: int | None = None) -> None:
         """So many are done."""
-        if self.progress is not None and self.task is not None:
+        if self.progress is not None:
+            bar, task = self.progress
             given = {"description": text} if text else {}
-            self.progress.update(self.task, completed=done, total=total, **given)  # type: ignore[arg-type]
+            bar.update(task, completed=done, total=total, **given)  # type: ignore[arg-type]
+        elif not self.session.as_json and self.session.now - self.said_at >= self.line_every:
+            of = f" of {total or self.total:,}" if total or self.total else ""
+            self.session.output.note(f"  {text or f'{self.text}: {done:,}{of}'}")
+            self.said_at = self.session.now
 
 
 @contextmanager
-def bar(session: "Session", text: str, total: int | None = None) -> Iterator[Bar]:
-    """A bar; without a total it only moves."""
+def bar(
+    session: "Session", text: str, total: int | None = None, *, line_every: timedelta = LINE_EVERY
+) -> Iterator[Bar]:
+    """A bar; without a total it only moves. Where there is no terminal, a line after each `line_every`."""
+    made = Bar(session, text, total, line_every, session.now)
     errors = session.output.errors
     if session.as_json or not errors.is_terminal:
-        yield Bar(None, None)
+        yield made
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = [SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn()]
     with Progress(*columns, MofNCompleteColumn(), TimeElapsedColumn(), console=errors, transient=True) as progress:
-        yield Bar(progress, progress.add_task(text, total=total))
+        made.progress = progress, progress.add_task(text, total=total)
+        yield made
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from delayer_client.cli.showing.table import Column, details, table
 from delayer_client.cli.showing.words import lateness
-from delayer_client.states import RETRYING, has_fired, next_time, own_lateness, word
+from delayer_client.states import has_fired, is_retried, next_time, own_lateness, retry_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,7 +20,6 @@ STYLES: Final = {
     "scheduled": "cyan",
     "enqueued": "cyan",
     "claimed": "yellow",
-    RETRYING: "red",
     "executed": "green",
     "failed": "red",
     "cancelled": "dim",
@@ -37,10 +36,11 @@ def list_of(session: "Session", found: "Sequence[Schedule]", id_rank: int = 0) -
         Column(title="DUE", cells=[due(session, one) for one in found], rank=0),
         Column(
             title="STATE",
-            cells=[word(one) for one in found],
+            cells=[one.state for one in found],
             rank=0,
-            styles=[STYLES.get(word(one), "") for one in found],
+            styles=["red" if is_retried(one) else STYLES.get(one.state, "") for one in found],
         ),
+        Column(title="RETRY", cells=[retry_in_words(one) for one in found], rank=1, style="red"),
         Column(title="LATE", cells=[lateness(one.lateness_ms) if has_fired(one) else "" for one in found], rank=3),
         Column(title="NAME", cells=[one.name or "" for one in found], rank=4, least=12),
         Column(title="GROUP", cells=[one.group or "" for one in found], rank=6, least=8, style="dim"),
@@ -81,7 +81,7 @@ def host_of(action: dict[str, Any]) -> str:
 
 
 def detail(one: "Schedule") -> str:
-    """What there is to say of it beyond its state."""
+    """The text that is worth saying beside its state."""
     if one.waiting:
         return f"waits: {one.waiting.reason}"
     return one.detail or (f"→ {one.replaced_by}" if one.replaced_by else "")
@@ -91,7 +91,7 @@ def whole(session: "Session", one: "Schedule") -> "list[RenderableType]":
     """All that is known of one."""
     rows = [
         ("Schedule", one.id),
-        ("State", word(one) + (" (overdue)" if one.overdue else "")),
+        ("State", _state(one)),
         ("Due", session.both(one.point_in_time)),
         ("Decided as", one.decided_as or ""),
         ("Name", one.name or ""),
@@ -112,8 +112,14 @@ def whole(session: "Session", one: "Schedule") -> "list[RenderableType]":
     return [details(rows), *history]
 
 
+def _state(one: "Schedule") -> str:
+    """With all that is true of it beside its state."""
+    beside = [text for text in (retry_in_words(one), "overdue" if one.overdue else "") if text]
+    return f"{one.state} ({', '.join(beside)})" if beside else one.state
+
+
 def progress(session: "Session", one: "Schedule") -> list[tuple[str, str]]:
-    """What has become of it so far."""
+    """Says how far it has come."""
     waiting = one.waiting
     return [
         ("Claimed", session.both(one.claimed_at)),
@@ -154,7 +160,7 @@ def clock(session: "Session", one: "HistoryEntry") -> str:
 
 
 def entry_detail(one: "HistoryEntry") -> str:
-    """What the event brought."""
+    """The text that the event brought."""
     answer = f"HTTP {one.answer.status} in {one.answer.duration_ms} ms" if one.answer else ""
     by = f"by {one.by}" if one.by else ""
     return ", ".join(part for part in (one.detail or answer, one.replaced_by or "", one.decided_as or "", by) if part)

@@ -82,7 +82,7 @@ def times(session: "Session", found: "Sequence[datetime]") -> "RenderableType":
 
 
 def halted(one: "SeriesHalted") -> "list[RenderableType]":
-    """What became of what was under way."""
+    """Says how the occurrences ended that were under way."""
     rows = [
         ("Series", one.series_id),
         ("State", one.state),

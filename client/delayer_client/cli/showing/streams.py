@@ -7,7 +7,7 @@ from typing import TextIO
 
 
 class NotWritten(Exception):
-    """What was to go to standard output is on standard error."""
+    """The text that was to go to standard output is on standard error."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(

@@ -1,7 +1,7 @@
 """A table that fits the window: columns that matter less are left out first."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from attrs import field, frozen
 from rich.cells import cell_len
@@ -14,12 +14,13 @@ GAP: Final = 2  # blanks between columns
 
 @frozen(kw_only=True)
 class Column:
-    """One column. `least` is the width to which it may be cut; 0: it is not cut."""
+    """One column. `least` is the width to which it may be cut, or folded; 0: it is neither."""
 
     title: str
     cells: Sequence[str]
     rank: int  # 0 is shown always; the higher, the sooner it is left out
     least: int = 0
+    folds: bool = False  # into several lines, so that nothing of it is lost
     style: str = ""
     styles: Sequence[str] = field(factory=tuple)  # of each cell
 
@@ -34,16 +35,26 @@ class Column:
         return min(self.width, self.least) if self.least else self.width
 
 
+def folding(title: str, cells: Sequence[str], least: int = 8, styles: Sequence[str] = ()) -> Column:
+    """One that is whole in any window: of a table that operators act upon."""
+    return Column(title=title, cells=cells, rank=0, least=max(least, cell_len(title)), folds=True, styles=styles)
+
+
 def fitting(columns: Sequence[Column], width: int) -> dict[int, int]:
-    """Those that there is room for, by their place, with the width of each. Empty ones are left out."""
+    """Returns the columns that there is room for, by their place, with their widths. Empty ones are left out."""
     by_rank = sorted(range(len(columns)), key=lambda place: columns[place].rank)
-    filled = [place for place in by_rank if any(columns[place].cells) or columns[place].rank == 0]
+    filled = [
+        place for place in by_rank if any(columns[place].cells) or not (columns[place].rank or columns[place].folds)
+    ]
     kept: dict[int, int] = {}
     left = width + GAP
     for place in filled:
         if columns[place].rank == 0 or columns[place].needed + GAP <= left:
             kept[place] = columns[place].needed
             left -= columns[place].needed + GAP
+    while left > 0 and (folded := [at for at in kept if columns[at].folds and kept[at] < columns[at].width]):
+        kept[max(folded, key=lambda at: columns[at].width / kept[at])] += 1  # all are about as high
+        left -= 1
     for place in kept:  # what is left is given to those that are cut, the most important first
         more = max(0, min(left, columns[place].width - kept[place]))
         kept[place] += more
@@ -52,11 +63,13 @@ def fitting(columns: Sequence[Column], width: int) -> dict[int, int]:
 
 
 def table(console: Console, columns: Sequence[Column], width: int | None = None) -> Table:
-    """What rich shows."""
+    """The table that rich shows."""
     widths = fitting(columns, width or console.width)
     made = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", show_edge=False)
     for place, wide in widths.items():
-        made.add_column(columns[place].title, style=columns[place].style, no_wrap=True, overflow="ellipsis", width=wide)
+        one = columns[place]
+        overflow: Literal["fold", "ellipsis"] = "fold" if one.folds else "ellipsis"
+        made.add_column(one.title, style=one.style, no_wrap=not one.folds, overflow=overflow, width=wide)
     rows = max((len(columns[place].cells) for place in widths), default=0)
     for row in range(rows):
         made.add_row(*(_cell(columns[place], row) for place in widths))
@@ -69,7 +82,7 @@ def _cell(column: Column, row: int) -> Text:
 
 
 def one_line(text: str) -> str:
-    """What others wrote cannot move the cursor, or colour the window."""
+    """A text that others wrote cannot move the cursor, or colour the window."""
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in " ".join(text.split()))
 
 

@@ -4,7 +4,7 @@ from rich.text import Text
 
 
 def clean(text: str) -> str:
-    """What others wrote cannot move the cursor, or colour the window. Lines stay lines."""
+    """A text that others wrote cannot move the cursor, or colour the window. Lines stay lines."""
     return "".join(sign if sign.isprintable() or sign == "\n" else "\ufffd" for sign in text)
 
 

@@ -1,1 +1,1 @@
-"""What a form sends, and what is asked before it is carried out."""
+"""A form sends fields, and a question is asked before it is carried out."""

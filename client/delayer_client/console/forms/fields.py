@@ -1,4 +1,4 @@
-"""What a form has sent."""
+"""Reads the fields that a form has sent."""
 
 from typing import Final
 

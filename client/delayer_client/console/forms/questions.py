@@ -1,4 +1,4 @@
-"""What is asked before something is done that cannot be undone: which one, from when to when."""
+"""Asks before something is done that cannot be undone: which one, from when to when."""
 
 from datetime import datetime
 

@@ -1,1 +1,1 @@
-"""Who gets in: no page but the console's own, and where a token is asked for, only whoever has it."""
+"""Decides who gets in: no page but the console's own, and where a token is asked for, only a browser that has it."""

@@ -18,7 +18,7 @@ NEAR: Final = ("none", "same-origin")
 
 
 class Verdict(Enum):
-    """What becomes of a request."""
+    """Says how a request goes on."""
 
     COME_IN = auto()
     ASK_AGAIN = auto()  # a link from elsewhere: the console's own page makes the request once more

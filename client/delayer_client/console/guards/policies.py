@@ -1,4 +1,4 @@
-"""What every answer says to a browser."""
+"""Every answer says this to a browser."""
 
 from typing import Final
 

@@ -1,4 +1,6 @@
-"""Who is looking: a browser that has brought the one-time token, or any on this machine where none is asked for."""
+"""Knows who is looking: a browser that has brought the one-time token, or any on this machine where none is
+asked for.
+"""
 
 import secrets
 from collections import OrderedDict
@@ -14,7 +16,7 @@ KEPT: Final = 20  # counts of a session
 
 @frozen(kw_only=True)
 class Message:
-    """What came of something that the user did, shown once."""
+    """The result of something that the user did, shown once."""
 
     kind: Literal["good", "bad", "plain"]
     text: str
@@ -36,7 +38,7 @@ class Session:
             self.kept.popitem(last=False)
 
     def take_messages(self) -> list[Message]:
-        """Those that were not shown yet."""
+        """Returns the messages that were not shown yet, each once."""
         taken, self.messages = self.messages, []
         return taken
 

@@ -78,7 +78,7 @@ class Run:
 
 
 def where(prefix: str, reason: str, until: str = "") -> Any:
-    """What the function is asked for. An empty one would be all there is."""
+    """Selects dead letters by their reason. An empty one would select all there are."""
     from delayer_client.operator import Where
 
     if not reason:
@@ -87,7 +87,7 @@ def where(prefix: str, reason: str, until: str = "") -> Any:
 
 
 def count(letters: "DeadLetters", command: Any, prefix: str, reason: str) -> tuple[Run, "BulkResult"]:
-    """What it would come to, before anything is done."""
+    """Counts how many it would be, before anything is done."""
     found = letters.count(command, where(prefix, reason))
     run = Run(
         command=command, prefix=prefix, reason=reason, counted=found.done, matched=found.matched, until=found.until

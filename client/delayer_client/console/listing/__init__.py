@@ -1,1 +1,1 @@
-"""What is read from the API for a page, and what follows from it."""
+"""Reads from the API for a page, and draws conclusions."""

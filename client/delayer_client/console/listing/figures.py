@@ -8,12 +8,12 @@ from attrs import frozen
 
 from delayer_client.api.models import Schedule
 from delayer_client.console.words import schedules as words
-from delayer_client.states import BAD, RETRYING, WAITING, has_fired, word
+from delayer_client.states import BAD, WAITING, has_fired, is_retried
 
 
 @frozen(kw_only=True)
 class Failing:
-    """What fails for one action and target."""
+    """One action and target that fails."""
 
     kind: str
     target: str
@@ -47,7 +47,7 @@ def percentile(values: Sequence[float], share: float) -> float | None:
 
 
 def fired(schedules: Iterable[Schedule]) -> list[Schedule]:
-    """Those that have ended by their attempts, by when they were due. What is retried has not."""
+    """Returns the schedules that have ended by their attempts, by when they were due. What is retried has not."""
     return [one for one in schedules if has_fired(one)]
 
 
@@ -70,11 +70,11 @@ def failing(schedules: Iterable[Schedule]) -> list[Failing]:
 
 def has_failed(one: Schedule) -> bool:
     """For good, or in the last attempt."""
-    return one.state in BAD or word(one) == RETRYING
+    return one.state in BAD or is_retried(one)
 
 
 def waits(one: Schedule, now: datetime) -> bool:
-    """Whether it is kept back: overdue, or between two attempts."""
+    """Whether it waits although it is due: it is overdue, or between two attempts."""
     is_late = one.state in WAITING and bool(one.point_in_time and one.point_in_time < now)
     return bool(one.overdue) or is_late or (one.state == "claimed" and one.next_attempt_at is not None)
 

@@ -26,7 +26,7 @@ NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}")
 
 @frozen(kw_only=True)
 class Found:
-    """What a search has come to."""
+    """The result of a search."""
 
     schedule: Schedule | None = None  # by its id or its name
     series: Series | None = None

@@ -26,7 +26,7 @@ class Listed:
 
 
 async def recent(client: AsyncDelayer, now: datetime, at_most: int = AT_MOST, longest: timedelta = LONGEST) -> Listed:
-    """Those that were due last, so far back at most.
+    """Lists the schedules that were due last, so far back at most.
 
     A second that holds more than fits is cut: of that one, it has the first.
     """

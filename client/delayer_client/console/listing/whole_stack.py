@@ -21,7 +21,7 @@ NOBODY: Final = "This console was started without a way to the operator function
 
 @frozen(kw_only=True)
 class WholeStack:
-    """What is known; `problem` says why it is not."""
+    """The figures that are known; `problem` says why they are not."""
 
     problem: str = ""
     p50: float | None = None  # milliseconds, of the last minute that has a value
@@ -47,7 +47,9 @@ class Watch:
     _asked: Future[WholeStack] | None = None
 
     async def look(self) -> WholeStack:
-        """What was known half a minute ago, or is now. If that takes long: what was known before, and for the next."""
+        """Returns the figures of half a minute ago, or those of now. If those take long, it returns older ones,
+        and keeps the new ones for the next call.
+        """
         now = self.place.now()
         if self._asked is None and (self._at is None or now - self._at > KEPT):
             self._asked, self._at = Future(), now

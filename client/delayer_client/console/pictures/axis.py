@@ -1,4 +1,4 @@
-"""What is due next, on a time axis."""
+"""Draws the next due schedules on a time axis."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

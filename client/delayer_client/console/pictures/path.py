@@ -1,4 +1,4 @@
-"""The path of one schedule: stored, swept, held, claimed, its attempts, its end."""
+"""The path of one schedule: stored, swept, sent to the queue, claimed, its attempts, its end."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -147,12 +147,12 @@ def _drawn(station: Station, place: int, all_of: list[Station], now: datetime) -
 
 
 def _passed(before: Station, station: Station) -> str:
-    """How long it took; between its two states, the delayer queue holds it."""
+    """How long it took; between its two states it waits in the delayer queue."""
     if not (station.at and before.at and station.at > before.at):
         return ""
     milliseconds = round((station.at - before.at).total_seconds() * 1000)
     took = f"{milliseconds} ms" if milliseconds < 1000 else duration(station.at - before.at)
-    return f"held {took}" if (before.name, station.name) == ("enqueued", "claimed") else took
+    return f"waited {took}" if (before.name, station.name) == ("enqueued", "claimed") else took
 
 
 def _local(at: datetime | None) -> dict[str, object]:

@@ -33,7 +33,7 @@ KINDS: Final = {"": "all", "failed/": "failed", "dead-lettered/": "dead letters"
 
 
 async def _asked(place: Place, ask: "Callable[[DeadLetters], Value]") -> "Value | str":
-    """What the function answers, or why it was not asked, as a sentence."""
+    """Returns the answer of the function, or a sentence that says why it was not asked."""
 
     def call() -> Value:
         return ask(stack_of(place).dead_letters)

@@ -1,4 +1,4 @@
-"""What is done about one schedule, with the truth of the answer."""
+"""Changes one schedule, and shows the truth of the answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -36,7 +36,7 @@ TOO_LATE: Final = {
 
 @frozen(kw_only=True)
 class Order:
-    """What somebody wants to be done."""
+    """An order of the user."""
 
     place: Place
     client: AsyncDelayer
@@ -52,19 +52,19 @@ class Order:
 
 @frozen(kw_only=True)
 class Outcome:
-    """What came of it, and which schedule shows it."""
+    """The result, and the schedule that shows it."""
 
     message: Message
     schedule_id: str
 
 
 def good(order: Order, text: str, schedule_id: str = "") -> Outcome:
-    """It is done."""
+    """Says that the order was carried out."""
     return Outcome(message=Message(kind="good", text=text), schedule_id=schedule_id or order.schedule_id)
 
 
 def bad(order: Order, text: str) -> Outcome:
-    """It is not."""
+    """Says that the order was not carried out, and why."""
     return Outcome(message=Message(kind="bad", text=text), schedule_id=order.schedule_id)
 
 
@@ -94,7 +94,9 @@ async def move(order: Order) -> Outcome:
 
 
 def _instant(text: str, zone: str) -> datetime:
-    """What was typed by the clock of a zone, that of the browser; or what was asked about, which says its own."""
+    """Reads a time that was typed by the clock of a zone, that of the browser; or one that was asked about, which says
+    its own.
+    """
     try:
         at = iso_instant(text)
         return (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone))).astimezone(UTC)

@@ -13,9 +13,9 @@ from starlette.responses import Response
 from delayer_client.api.models import Schedule
 from delayer_client.asynchronous.client import AsyncDelayer
 from delayer_client.console.listing import figures, journal
-from delayer_client.console.listing.held import Held
 from delayer_client.console.listing.looked_up import looked_up
 from delayer_client.console.listing.recent import AT_MOST, Listed, between, recent
+from delayer_client.console.listing.unended import Unended
 from delayer_client.console.listing.whole_stack import Watch
 from delayer_client.console.pictures.axis import axis, span_of
 from delayer_client.console.rendering import page, place_in, session_of
@@ -30,39 +30,40 @@ SHOWN: Final = 8
 
 @frozen(kw_only=True)
 class Seen:
-    """What the lists tell. `held` was due before `past` begins, and has not ended."""
+    """The contents of the lists. `unended` was due before `past` begins, and has not ended."""
 
     past: Listed
     ahead: Listed
-    held: Listed
+    unended: Listed
 
     @property
     def everything(self) -> list[Schedule]:
         """In due order."""
-        return [*self.held.schedules, *self.past.schedules, *self.ahead.schedules]
+        return [*self.unended.schedules, *self.past.schedules, *self.ahead.schedules]
 
 
 async def show(request: Request) -> Response:
-    """What is due next on an axis of time, what has fired and how late it was, what fails, what is kept back and why.
+    """Shows the next due schedules on an axis of time, those that fired and how late they were, those that fail, and
+    those that wait and why.
 
     It renews itself every ten seconds.
     """
     place, state = place_in(request), request.app.state
     if not hasattr(state, "watch"):
-        state.watch, state.held = Watch(place), Held()
+        state.watch, state.unended = Watch(place), Unended()
     owner, now = session_of(request).owner, place.now()
     client = place.of(owner)
-    seen, whole = await asyncio.gather(_seen(client, now, owner, state.held), state.watch.look())
+    seen, whole = await asyncio.gather(_seen(client, now, owner, state.unended), state.watch.look())
     content = await _content(client, now, seen) if seen else {"unlisted": journal.SENTENCE, "is_empty": False}
     is_live = request.query_params.get("live", "on") != "off"
     return page(request, "now.html", {**content, "whole": whole, "is_live": is_live}, here="now")
 
 
-async def _seen(client: AsyncDelayer, now: datetime, owner: str, held: Held) -> Seen | None:
+async def _seen(client: AsyncDelayer, now: datetime, owner: str, unended: Unended) -> Seen | None:
     """None where nothing can be listed."""
     try:
         past, ahead, older = await asyncio.gather(
-            recent(client, now, AT_MOST - AHEAD), between(client, now, None, AHEAD), held.look(owner, client, now)
+            recent(client, now, AT_MOST - AHEAD), between(client, now, None, AHEAD), unended.look(owner, client, now)
         )
     except Invalid as error:
         if journal.is_off(error):
@@ -70,11 +71,11 @@ async def _seen(client: AsyncDelayer, now: datetime, owner: str, held: Held) -> 
         raise
     known = {one.id for one in (*past.schedules, *ahead.schedules)}
     before = [one for one in older.schedules if one.id not in known and _is_before(one, past.since)]
-    return Seen(past=past, ahead=ahead, held=Listed(schedules=before, is_cut=older.is_cut))
+    return Seen(past=past, ahead=ahead, unended=Listed(schedules=before, is_cut=older.is_cut))
 
 
 def _is_before(one: Schedule, since: datetime | None) -> bool:
-    """What was due later, the fresh list tells better."""
+    """Leaves out schedules that were due later: the fresh list tells better about them."""
     return not (since and one.point_in_time and one.point_in_time >= since)
 
 
@@ -85,18 +86,18 @@ async def _content(client: AsyncDelayer, now: datetime, seen: Seen) -> dict[str,
     failed, explained = await asyncio.gather(looked_up(client, unknown[::-1]), looked_up(client, waiting))
     known = {one.id: one for one in (*failed, *explained)}
     past = [known.get(one.id, one) for one in seen.past.schedules]
-    held = [known.get(one.id, one) for one in seen.held.schedules]
+    unended = [known.get(one.id, one) for one in seen.unended.schedules]
     fired, still = figures.fired(past), [one for one in explained if figures.waits(one, now)]
     return {
         **_due(seen.ahead, now),
         "fired": fired[: -SHOWN - 1 : -1],
         "lateness": figures.lateness(past),
         "points": _points(fired),
-        "failing": figures.failing([*held, *past]),
+        "failing": figures.failing([*unended, *past]),
         "waiting": still,
         "waiting_number": len(waiting) - len(explained) + len(still),
         "past": seen.past,
-        "held": seen.held,
+        "unended": seen.unended,
         "listed": len(seen.past.schedules) + len(seen.ahead.schedules),
         "is_empty": not everything,
         "unlisted": "",

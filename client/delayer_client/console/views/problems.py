@@ -1,4 +1,4 @@
-"""What went wrong, as people need it: what it is, and what to do."""
+"""Explains an error as people need it: what it is, and what to do."""
 
 from collections.abc import Mapping
 from typing import Any, Final

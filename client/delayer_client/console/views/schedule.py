@@ -20,7 +20,7 @@ PATIENCE: Final = timedelta(minutes=1)
 
 @frozen(kw_only=True)
 class Possible:
-    """What can be done now."""
+    """Says what can be done with a schedule now."""
 
     cancel: bool
     move: bool

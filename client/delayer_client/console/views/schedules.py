@@ -13,7 +13,7 @@ from delayer_client.console.listing.finding import Found, find
 from delayer_client.console.place import PREFIX
 from delayer_client.console.rendering import page, place_in, session_of
 from delayer_client.console.words.schedules import link, series_link
-from delayer_client.states import WORDS, asked_as, fits
+from delayer_client.states import STATES, is_retried
 
 LENGTH: Final = 200  # schedules of a page: two of the API's
 FROM: Final = {
@@ -25,29 +25,33 @@ FROM: Final = {
 
 
 async def show(request: Request) -> Response:
-    """Schedules in due order, 200 on a page, by their state, group and time."""
-    given = {name: request.query_params.get(name, "") for name in ("state", "group", "from", "cursor")}
+    """Schedules in due order, 200 on a page, by their state, group and time; or only those that are retried."""
+    given = {name: request.query_params.get(name, "") for name in ("state", "retried", "group", "from", "cursor")}
+    if given["state"] == "retrying":  # in bookmarks: it was a state of the console
+        given |= {"state": "", "retried": "yes"}
     place = place_in(request)
     begin = FROM.get(given["from"], FROM[""])[1]
     listed, cursor = await _page(
         place.of(session_of(request).owner),
-        state=given["state"] if given["state"] in WORDS else None,
+        state=given["state"] or None,  # the API says so if it has no such state
+        retried=bool(given["retried"]),
         group=given["group"] or None,
         since=None if begin is None else place.now() + begin,
         cursor=given["cursor"] or None,
     )
-    context = {"listed": listed, "cursor": cursor, "given": given, "states": WORDS, "begins": FROM}
+    context = {"listed": listed, "cursor": cursor, "given": given, "states": STATES, "begins": FROM}
     return page(request, "schedules.html", context, here="schedules")
 
 
 async def _page(
-    client: AsyncDelayer, *, cursor: str | None, state: str | None, **asked: Any
+    client: AsyncDelayer, *, cursor: str | None, state: str | None, retried: bool, **asked: Any
 ) -> tuple[list[Schedule], str | None]:
     """Two pages of the API: the second needs the cursor of the first."""
     found: list[Schedule] = []
+    wanted = state or ("claimed" if retried else None)
     for _ in range(2):
-        part = await client.page(page_size=LENGTH // 2, cursor=cursor, state=asked_as(state), **asked)
-        found += (one for one in part.schedules if fits(one, state))
+        part = await client.page(page_size=LENGTH // 2, cursor=cursor, state=wanted, **asked)
+        found += (one for one in part.schedules if is_retried(one) or not retried)
         cursor = part.next_cursor
         if not cursor:
             break
@@ -55,7 +59,9 @@ async def _page(
 
 
 async def search(request: Request) -> Response:
-    """What a text finds among ids, names, groups, tags and hosts; if that is one schedule or series, its own page."""
+    """Searches for a text among ids, names, groups, tags and hosts; if only one schedule or series fits, it shows its
+    own page.
+    """
     text = request.query_params.get("q", "").strip()
     if not text:
         return RedirectResponse(f"{PREFIX}/schedules", 303)

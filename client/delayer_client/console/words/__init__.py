@@ -1,1 +1,1 @@
-"""What the console says, in people's words."""
+"""The console's texts, in people's words."""

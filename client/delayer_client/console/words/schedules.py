@@ -13,7 +13,7 @@ TARGETS: Final = ("url", "queueUrl", "functionArn", "topicArn", "stateMachineArn
 
 
 def action_of(one: Any) -> Mapping[str, Any]:
-    """What it does, as far as the API has said; empty if it has not."""
+    """Its action, as far as the API has said; empty if it has not."""
     return getattr(one, "action", None) or {}
 
 
@@ -35,7 +35,7 @@ def target(one: Any) -> str:
 
 
 def target_of(one: Any) -> ListedTarget | None:
-    """What a list says of it: a type and what names the target, but not the whole action. A series has none."""
+    """Its target in a list: a type and the name of the target, but not the whole action. A series has none."""
     return getattr(one, "target", None)
 
 

@@ -1,1 +1,1 @@
-"""What EventBridge has, in the words of Delayer. Nothing here reads or writes anything."""
+"""Says in the words of Delayer what EventBridge has. Nothing here reads or writes anything."""

@@ -70,7 +70,7 @@ def _url(endpoint: str, parameters: HttpParameters, connection: Connection) -> s
 
 
 def _headers(parameters: HttpParameters, connection: Connection) -> Mapping[str, str]:
-    """Those of the connection win, as at EventBridge. Raises CannotMove."""
+    """Returns the headers of both. Those of the connection win, as at EventBridge. Raises CannotMove."""
     _constant("HttpParameters.HeaderParameters", parameters.header_parameters.values())
     added = connection.auth_parameters
     headers = {**parameters.header_parameters, **_shown(added.invocation_http_parameters.header_parameters)}

@@ -1,4 +1,4 @@
-"""What becomes of a schedule, or of one target of a rule: a request to Delayer, or a reason why there is none."""
+"""The result for a schedule, or for one target of a rule: a request to Delayer, or a reason why there is none."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,7 +10,7 @@ Kind = Literal["schedule", "series"]
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """What the caller chooses."""
+    """The choices of the caller."""
 
     now: datetime  # with a zone
     cutover: datetime | None = None  # EventBridge fires before it, Delayer from it on; a whole minute
@@ -44,7 +44,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """It can be moved: the body of a PUT by name."""
+    """A schedule or a rule that can be moved: the body of a PUT by name."""
 
     source: Source
     kind: Kind
@@ -56,7 +56,9 @@ class Request(Struct, frozen=True, kw_only=True):
 
 
 class Earlier(Struct, frozen=True, kw_only=True):
-    """What is left because of the cut-over: EventBridge goes on, so nothing may be left of an earlier import."""
+    """An object that an earlier import may have made. EventBridge goes on because of the cut-over, so nothing
+    may be left of it.
+    """
 
     kind: Kind
     name: str
@@ -65,7 +67,7 @@ class Earlier(Struct, frozen=True, kw_only=True):
 
 
 class Left(Struct, frozen=True, kw_only=True):
-    """It cannot be moved."""
+    """A schedule or a rule that cannot be moved, and why."""
 
     source: Source
     field: str  # EventBridge's name of what stands against it

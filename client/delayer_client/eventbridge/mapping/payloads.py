@@ -1,4 +1,4 @@
-"""What the target gets: a payload that is JSON, with nothing in it that only EventBridge could fill in."""
+"""The target gets a payload that is JSON, with nothing in it that only EventBridge could fill in."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""What a scheduled rule sends. Its event is known beforehand but for its id, so paths and templates can be worked out.
+"""The event that a scheduled rule sends. It is known beforehand but for its id, so paths and templates can be
+worked out.
 
 Source: the user guide of EventBridge, "Amazon EventBridge input transformation".
 """
@@ -34,7 +35,7 @@ def input_of_rule(rule: Rule, target: RuleTarget) -> tuple[str, tuple[Note, ...]
 
 
 def value_at(event: Any, path: str, field: str) -> Any:
-    """What a JSON path leads to. Raises CannotMove."""
+    """The value that a JSON path leads to. Raises CannotMove."""
     value, at = event, 1
     if not path.startswith("$"):
         raise CannotMove(field, f"{path} is no JSON path")

@@ -1,1 +1,1 @@
-"""What EventBridge has: read from the account, or from files that `aws` has printed."""
+"""Reads from EventBridge: from the account, or from files that `aws` has printed."""

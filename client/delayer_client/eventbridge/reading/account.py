@@ -54,7 +54,10 @@ def read_account(
     """
     from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
-    reading = _Reading(session, progress, (ClientError, BotoCoreError))
+    try:
+        reading = _Reading(session, progress, (ClientError, BotoCoreError))
+    except (ValueError, BotoCoreError) as error:
+        raise ReadingError(f"AWS cannot be asked: {error} Look at the region and at AWS_ENDPOINT_URL.") from error
     try:
         reading.schedules(groups or [""])
         reading.rules(buses)
@@ -95,7 +98,7 @@ class _Reading:
                 self._progress("schedules", count)
 
     def rules(self, buses: Sequence[str]) -> None:
-        """Those with a ScheduleExpression. Rules with an event pattern are none of a scheduler's."""
+        """Reads the rules with a ScheduleExpression. Rules with an event pattern are none of a scheduler's."""
         count = 0
         for bus in buses or self._buses():
             asked = {"EventBusName": bus}

@@ -42,7 +42,9 @@ class _Page(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Collecting:
-    """What was read so far. Targets are kept apart until the rules are known that they belong to."""
+    """Collects the objects that were read so far. Targets are kept apart until the rules are known that
+    they belong to.
+    """
 
     def __init__(self) -> None:
         self._schedules: dict[tuple[str, str, str], Schedule] = {}

@@ -1,4 +1,4 @@
-"""What EventBridge says of schedules, rules and API destinations, under the names that AWS gives the fields.
+"""The facts that EventBridge says of schedules, rules and API destinations, under the names that AWS gives the fields.
 
 Only the fields that matter for a move are named; all others are passed over. Source: the API references of EventBridge
 Scheduler (GetSchedule, ListSchedules) and of EventBridge (ListRules, ListTargetsByRule, DescribeApiDestination,
@@ -18,7 +18,9 @@ Instant = Annotated[datetime, Meta(tz=True)]
 
 
 class ReadingError(DelayerError, ValueError):
-    """What was read is not what AWS prints; or the account cannot be read. The text says where and what to do."""
+    """The text that was read is not what AWS prints; or the account cannot be read. The text says where and
+    what to do.
+    """
 
 
 class _Of(Struct, frozen=True, kw_only=True, rename="pascal"):
@@ -59,7 +61,7 @@ class FlexibleTimeWindow(_Of, frozen=True):
 
 
 class Target(_Of, frozen=True):
-    """What a schedule of EventBridge Scheduler calls."""
+    """The target that a schedule of EventBridge Scheduler calls."""
 
     arn: str
     role_arn: str = ""
@@ -97,7 +99,7 @@ class InputTransformer(_Of, frozen=True):
 
 
 class HttpParameters(_Of, frozen=True):
-    """What is added to the request to an API destination."""
+    """The parts that are added to the request to an API destination."""
 
     path_parameter_values: tuple[str, ...] = ()
     header_parameters: Mapping[str, str] = {}
@@ -153,7 +155,7 @@ class Parameter(_Of, frozen=True):
 
 
 class ConnectionParameters(_Of, frozen=True):
-    """What a connection adds to each request."""
+    """The parts that a connection adds to each request."""
 
     header_parameters: tuple[Parameter, ...] = ()
     query_string_parameters: tuple[Parameter, ...] = ()
@@ -173,7 +175,7 @@ class OAuth(_Of, frozen=True):
 
 
 class AuthParameters(_Of, frozen=True):
-    """What AWS shows of the credentials."""
+    """The part of the credentials that AWS shows."""
 
     api_key_auth_parameters: ApiKeyAuth = ApiKeyAuth()
     oauth_parameters: OAuth = field(default=OAuth(), name="OAuthParameters")

@@ -1,4 +1,4 @@
-"""The kinds of findings. Their table is in docs/operate/doctor.md, which a test compares with them."""
+"""The kinds of findings. The page docs/operate/doctor.md shows their table."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ class Entry:
     link: str = ""  # a page of the documentation and its anchor
 
     def __call__(self, what: str, *, about: str = "", do: str = "", link: str = "", **data: Any) -> Finding:
-        """What is so, with its figures; `do` and `link` for what is known better in this case."""
+        """States a fact, with its figures; `do` and `link` for what is known better in this case."""
         return Finding(
             code=self.code,
             severity=self.severity,

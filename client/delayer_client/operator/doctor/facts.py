@@ -1,4 +1,4 @@
-"""What the doctor has seen. Nothing here is judged yet."""
+"""The doctor has seen these facts. Nothing here is judged yet."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ Seen: TypeAlias = T | Unseen
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What the API answered to GET /schedules?limit=1."""
+    """The answer of the API to GET /schedules?limit=1."""
 
     url: str
     status: int  # 0: it did not answer
@@ -33,7 +33,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Caller:
-    """Who the API takes the caller for."""
+    """The caller, as the API sees it."""
 
     owner: str  # empty if it cannot be known from here
     authorization: str  # the stack's: AWS_IAM, JWT, NONE; empty if the stack cannot be read
@@ -59,7 +59,7 @@ class StackFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class TickRule:
-    """What starts the tasks of each minute."""
+    """The rule that starts the tasks of each minute."""
 
     name: str = "EveryMinute"  # in EventBridge
     state: str = ""  # ENABLED, DISABLED; empty if it is gone
@@ -67,7 +67,7 @@ class TickRule:
 
 @dataclass(frozen=True, kw_only=True)
 class TickRows:
-    """What each tick leaves in the control table. None: not there."""
+    """The rows that each tick leaves in the control table. None: not there."""
 
     swept_at: datetime | None  # the last tick that swept
     closed_until: datetime | None  # everything before it is swept, for good
@@ -157,7 +157,7 @@ class AlarmFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredFacts:
-    """What is in the dead-letter store: by the beginning of the key, how many by reason."""
+    """The contents of the dead-letter store: by the beginning of the key, how many by reason."""
 
     reasons: Mapping[str, Mapping[str, int]]
     is_whole: bool  # False: there is more than was looked at

@@ -1,4 +1,4 @@
-"""What the doctor has found: one sentence each on what is so, and what to do."""
+"""The doctor says in one sentence each what it has found, and what to do."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -100,7 +100,7 @@ class Account:
         return f"{found['TimeToLiveStatus']} {found.get('AttributeName', '')}".strip()
 
     def operate(self, command: Mapping[str, str]) -> dict[str, Any]:
-        """What the operator's function answers. ValueError with its reason if it refused."""
+        """Returns the answer of the operator's function. ValueError with its reason if it refused."""
         answer = self.client("lambda").invoke(
             FunctionName=f"{self.stack}-operator-dead-letters", Payload=json.dumps(command)
         )
@@ -149,6 +149,6 @@ class Account:
         )
 
     def confirmed_subscribers(self, topic: str) -> int:
-        """Who is told of an alarm: subscriptions that were confirmed."""
+        """Counts the subscriptions to alarms that were confirmed."""
         pages = self.client("sns").get_paginator("list_subscriptions_by_topic").paginate(TopicArn=topic)
         return sum(one["SubscriptionArn"].startswith("arn:") for page in pages for one in page["Subscriptions"])

@@ -64,7 +64,7 @@ def unsigned(request: AWSRequest) -> Mapping[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a call was answered."""
+    """The answer to a call."""
 
     status: int
     content: dict[str, Any]  # empty if the body was no JSON object

@@ -1,4 +1,4 @@
-"""What is verified, and where."""
+"""The options say what is verified, and where."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -24,7 +24,7 @@ LONGEST_BATCH: Final = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What is checked, and where."""
+    """They say what is checked, and where."""
 
     url: str  # of the API, without a slash at its end
     token: str = field(default="", repr=False)  # of a JWT; empty for none

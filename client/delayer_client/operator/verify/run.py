@@ -15,7 +15,7 @@ from delayer_client.operator.verify.promises.cancelling import never_fired, race
 from delayer_client.operator.verify.promises.deciding import POLICY, deciding
 from delayer_client.operator.verify.promises.failing import redriven, refused
 from delayer_client.operator.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
-from delayer_client.operator.verify.promises.relaxed import relaxed
+from delayer_client.operator.verify.promises.relaxed import RELAXED, relaxed
 from delayer_client.operator.verify.promises.repeating import repeating
 from delayer_client.operator.verify.promises.signing import signing
 from delayer_client.operator.verify.promises.surroundings import concurrency, events, pollers
@@ -43,11 +43,11 @@ FAULTS = (Unexpected, NoAnswer, ValueError, KeyError, *AWS_ERRORS)
 LONGEST_CLOCK_DIFFERENCE = 5.0  # seconds
 
 
-def begin(options: Options, *, folder: Path | None = None, profile: str = "") -> Session:
+def begin(options: Options, *, folder: Path | None = None, profile: str = "", region: str = "") -> Session:
     """Read the stack with the caller's credentials, and choose how calls are signed."""
     aws, why = None, ""
     try:
-        aws = find_credentials(options.url, folder=folder, profile=profile)
+        aws = find_credentials(options.url, folder=folder, region=region, profile=profile)
     except NoCredentials as error:
         why = str(error)
     account, why = open_account(options, aws) if aws else (None, why)
@@ -160,7 +160,9 @@ def check_all(session: Session, inbox: Inbox) -> None:
 
 
 def checks(session: Session, inbox: Inbox, late_queue: Inbox) -> dict[str, Callable[[], Sequence[Finding]]]:
-    """What can be checked while the far ones wait, by part. Without the account nothing around the stack is known."""
+    """Returns the checks that can be made while the far ones wait, by part. Without the account nothing around the
+    stack is known.
+    """
     todo: dict[str, Callable[[], Sequence[Finding]]] = {
         "near": lambda: [looked_at(near(session, inbox), session, inbox)],
         "bulk": lambda: [looked_at(bulk(session, inbox), session, inbox)],
@@ -175,6 +177,11 @@ def checks(session: Session, inbox: Inbox, late_queue: Inbox) -> dict[str, Calla
     if not session.has_policy(POLICY):
         session.say(f"  The stack has no policy {POLICY}, so none is asked; its parameter Policies can add it.")
         del todo["policies"]
+    if not session.has_lane(RELAXED):
+        session.say(
+            f"  The stack has no {RELAXED} lane, so nothing is scheduled there; its parameter Lanes can add it."
+        )
+        del todo["relaxed"]
     if not (account := session.account):
         return todo
     around: dict[str, Callable[[Session, Account], Finding]] = {
@@ -190,7 +197,7 @@ def _of_one(find: Callable[[Session, Account], Finding], session: Session, accou
 
 
 def looked_at(waiting: Waiting | Finding, session: Session, inbox: Inbox) -> Finding:
-    """What was created is waited for; a finding that stands already is passed on."""
+    """A schedule that was created is waited for; a finding that stands already is passed on."""
     return waiting.look(session, inbox) if isinstance(waiting, Waiting) else waiting
 
 

@@ -1,4 +1,4 @@
-"""What the parts of a run share: the API, the account, the queue, and what has to be removed afterwards."""
+"""The parts of a run share these: the API, the account, the queue, and what has to be removed afterwards."""
 
 import secrets
 import time
@@ -66,6 +66,10 @@ class Session:
         """Whether the parameter Policies has it; taken for granted if the stack cannot be read."""
         return not self.account or name in self.account.setting("Policies", "").split(",")
 
+    def has_lane(self, name: str) -> bool:
+        """Whether the parameter Lanes has it, as each stack had that is older than the parameter."""
+        return not self.account or name in self.account.setting("Lanes", name).split(",")
+
     @property
     def period(self) -> Millis:
         """The delayer period."""
@@ -96,7 +100,7 @@ class Session:
         return schedule_id
 
     def wait_for_state(self, schedule_id: str, wanted: str, seconds: float) -> dict[str, Any]:
-        """What GET shows, once it is in this state, or when the time is over."""
+        """Returns the answer of GET, once it is in this state, or when the time is over."""
         deadline = time.monotonic() + seconds
         while True:
             shown = self.api.get(f"/schedules/{schedule_id}").content

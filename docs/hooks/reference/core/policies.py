@@ -8,7 +8,7 @@ from docs.hooks import actions
 from docs.hooks.reference.functions import index
 from docs.hooks.reference.text import ROOT, table
 
-SCHEMAS = ROOT / "shared/delayer/core/timing/policies.json"
+SCHEMAS = ROOT / "shared/delayer/accept/rules/policies.json"
 
 
 @cache

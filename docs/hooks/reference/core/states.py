@@ -2,12 +2,12 @@
 
 from functools import cache
 
-from delayer.core.ledger.lifecycle import ENDS, TRANSITIONS, WAITING, EventType, State, Transition
+from delayer.ledger.model import ENDS, TRANSITIONS, WAITING, EventType, State, Transition
 from docs.hooks.reference.comments import beside
 from docs.hooks.reference.text import listed, record, sentence, table
 from tests import cfn
 
-CODE = "shared/delayer/core/ledger/lifecycle.py"
+CODE = "shared/delayer/ledger/model.py"
 # Whoever makes a transition is named in the table by a function, or by what several have in common.
 BY = {
     "client": "its owner, by a call of the API",

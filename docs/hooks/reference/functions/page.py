@@ -5,6 +5,7 @@ from functools import cache
 from docs.hooks.reference.functions import facts, index
 from docs.hooks.reference.functions.rights import rights
 from docs.hooks.reference.stack import alarms
+from docs.hooks.reference.stack.values import only_if
 from docs.hooks.reference.text import placed, record, table
 from tests import cfn
 
@@ -40,7 +41,9 @@ def page(function: str) -> str:
     """With links from docs/."""
     size = f"{facts.memory(function)} of memory, and {facts.timeout(function)} at most for an invocation, {DEFAULTS}."
     sections = {
-        "What invokes it": "\n".join(f"- {sentence}" for sentence in facts.invoked_by(function)),
+        "What invokes it": "\n".join(
+            [*(f"- {sentence}" for sentence in facts.invoked_by(function)), only_if(cfn.logical_names()[function])]
+        ),
         "Memory and time": size + recursion(function),
         "What it may do": f"{BASE}\n\n{rights(function)}",
         "Its settings": settings(function),
@@ -65,7 +68,7 @@ def about(function: str) -> str:
 def recursion(function: str) -> str:
     """Whether Lambda may see it call itself."""
     is_allowed = cfn.functions()[function].get("RecursiveLoop") == "Allow"
-    return f" It may send messages to the queue that it reads ({record(36)})." if is_allowed else ""
+    return f" It may send messages to the queue that it reads ({record(20)})." if is_allowed else ""
 
 
 def settings(function: str) -> str:

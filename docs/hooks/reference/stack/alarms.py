@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import Any
 
-from docs.hooks.reference.stack.values import logical_names
+from docs.hooks.reference.stack.values import logical_names, only_if
 from docs.hooks.reference.text import ROOT, duration, listed
 from tests import cfn
 
@@ -86,7 +86,8 @@ def section(entry: str, place: str) -> str:
     condition = CONDITIONS[cfn.expanded()["Resources"][names[0]].get("Condition", "")]
     rings = common([when(cfn.resources(KIND)[name]) for name in names])
     without = silence(cfn.resources(KIND)[names[0]])
-    facts = "\n".join([f"- **Rings** {rings}", f"- **Without data**: {without}", condition]).strip()
+    lines = [f"- **Rings** {rings}", f"- **Without data**: {without}", only_if(names[0]), condition]
+    facts = "\n".join(filter(None, lines))
     to_do = f"[What to do](docs:operate/runbook.md#{place})."
     return f"### `{entry}`\n\n{text(entry)} {to_do}\n\n{several(entry, names)}{facts}\n"
 

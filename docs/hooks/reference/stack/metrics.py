@@ -6,16 +6,9 @@ from docs.hooks.reference.comments import beside, users
 from docs.hooks.reference.stack import alarms
 from docs.hooks.reference.text import ROOT, linked, listed, sentence
 
-PORT = "shared/delayer/ports/observer.py"
+PORT = "shared/delayer/engines/ports.py"
 UNITS = {"Count": "Count", "Lateness": "Milliseconds"}
-COUNTING = (
-    "aws/http",
-    "aws/runtime",
-    "core",
-    "targets",
-    "use_cases",
-    "wiring",
-)  # the rooms from which the port is called
+NOT_COUNTING = ("delayer.engines.ports.", "delayer.engines.memory.")  # the port itself, and what notes its calls
 
 
 @cache
@@ -26,9 +19,9 @@ def described() -> dict[str, tuple[str, str]]:
 
 @cache
 def counted_in() -> dict[str, list[str]]:
-    """The modules of the layer, and the functions, that count each."""
-    rooms = tuple(ROOT / "shared/delayer" / room for room in COUNTING)
-    return users(frozenset(described()), (*rooms, ROOT / "functions"))
+    """The modules, and the functions, that count each."""
+    found = users(frozenset(described()), (ROOT / "shared/delayer", ROOT / "functions"))
+    return {name: [one for one in modules if not one.startswith(NOT_COUNTING)] for name, modules in found.items()}
 
 
 def metrics() -> str:

@@ -1,8 +1,10 @@
 """Values of template.yaml in words: `{"Ref": "LedgerTable"}` is `LedgerTable`."""
 
 import re
+from functools import cache
 from typing import Any
 
+from operate.deploy.settled import everything
 from tests import cfn
 
 WORDS = {
@@ -22,6 +24,28 @@ PSEUDO = {
     "AWS::StackId": "the ARN of the stack",
     "AWS::StackName": "the name of the stack",
 }
+
+
+LISTS = ("Lanes", "Policies", "Subscribers")
+
+
+@cache
+def needed() -> dict[str, str]:
+    """The list that has to name something, by each resource that a stack has only then (ADR 0172)."""
+    whole = everything(cfn.written())
+    found: dict[str, str] = {}
+    for name in LISTS:
+        without = cfn.expanded_with(**{**whole, name: "none"})["Resources"]
+        found |= dict.fromkeys(cfn.expanded()["Resources"].keys() - without.keys(), name)
+    return found
+
+
+def only_if(name: str) -> str:
+    """Of a resource, as an item of a list; empty if each stack has it."""
+    if name not in needed():
+        return ""
+    parameter = needed()[name]
+    return f"- Only if [`{parameter}`](docs:reference/parameters.md#{parameter.lower()}) is not `none`."
 
 
 def resource(reference: Any) -> str:

@@ -9,7 +9,7 @@ import typer.main
 from delayer_client.api.models import ActionType
 from delayer_client.cli.app import app
 from delayer_client.cli.fields.types import ByType, made
-from delayer_client.cli.options import PANEL
+from delayer_client.cli.shared import PANEL
 from docs.hooks.reference.text import cell, plain, table
 
 HEADING = "[bold]For example[/bold]"
@@ -111,9 +111,9 @@ def said(parameter: Any) -> str:
 
 
 def default(parameter: Any) -> str:
-    """What counts otherwise, if that is more than nothing."""
+    """What counts otherwise, if that is more than nothing. What a function finds out, the help says."""
     value = parameter.default
-    if value in (None, "", False, [], ()) or value is True:
+    if value in (None, "", False, [], ()) or value is True or callable(value):
         return ""
     return f" `{value}` by default."
 

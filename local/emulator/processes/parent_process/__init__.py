@@ -1,1 +1,1 @@
-"""What runs in the parents and in the processes that they fork."""
+"""This runs in the parents and in the processes that they fork."""

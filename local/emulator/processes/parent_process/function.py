@@ -1,4 +1,4 @@
-"""What a function's process does after it was forked: it becomes an execution environment, and serves invocations.
+"""A function's process does this after it was forked: it becomes an execution environment, and serves invocations.
 
 As on AWS: the environment is that of the function, the code's folder is the first on the path, one invocation follows
 the other, and what the code writes to its standard streams is its log.
@@ -110,7 +110,7 @@ def change_environment(variables: Mapping[str, str | None]) -> None:
 
 
 def answer_of(handler: Handler, invocation: Mapping[str, Any]) -> bytes:
-    """What it returned, or the error that it raised. The environment outlives an error, as on AWS."""
+    """Returns the function's result, or the error that it raised. The environment outlives an error, as on AWS."""
     try:
         result = handler(invocation["event"], Context(invocation))
         return json.dumps({"status": "ok", "result": result}).encode()

@@ -1,4 +1,4 @@
-"""What a parent imports: the libraries, the models of AWS's services, and a layer with all its modules.
+"""A parent imports these: the libraries, the models of AWS's services, and a layer with all its modules.
 
 None of it may read the environment of a function, make a client, or start a thread: all functions share it.
 """
@@ -30,7 +30,7 @@ LIBRARIES: Final = (
 # All that functions use.
 SERVICES: Final = ("dynamodb", "sqs", "sns", "s3", "lambda", "sts", "secretsmanager")
 SHARED_DATA: Final = ("endpoints", "partitions", "sdk-default-configuration", "_retry")
-LEFT_OUT: Final = "fakes"  # a folder of a layer that no function uses
+LEFT_OUT: Final = ("fakes", "memory", "memory_stream")  # what no function uses
 # By which ministack knows that functions invoke each other in a circle: its own processes do the same.
 DEPTH_VARIABLE: Final = "_MINISTACK_INVOKE_DEPTH"
 DEPTH_HEADER: Final = "X-Ministack-Invoke-Depth"
@@ -77,5 +77,5 @@ def import_layers(folders: list[str]) -> None:
 def modules_in(folders: list[str]) -> Iterator[str]:
     """The names of all modules of the packages in these folders."""
     for module in pkgutil.walk_packages(folders, onerror=lambda _name: None):
-        if LEFT_OUT not in module.name.split("."):
+        if not {*LEFT_OUT} & {*module.name.split(".")}:
             yield module.name

@@ -1,4 +1,4 @@
-"""What processes call themselves, for `ps` and for whoever measures them."""
+"""Processes call themselves so, for `ps` and for those who measure them."""
 
 from contextlib import suppress
 from pathlib import Path

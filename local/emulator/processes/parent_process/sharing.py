@@ -1,4 +1,4 @@
-"""What keeps the memory of a parent shared with those that it forks.
+"""Keeps the memory of a parent shared with those that it forks.
 
 A page is shared until somebody writes to it, and Python writes when it merely looks: it counts references in each
 object, it fills free places between older objects with new ones, and it rewrites code that it has run a few times.
@@ -41,7 +41,7 @@ def fill_holes() -> list[bytes]:
 
 
 def _statistics() -> str:
-    """What Python's allocator says of itself; it says it on standard error only."""
+    """Reads the statistics of Python's allocator, which it writes on standard error only."""
     with tempfile.TemporaryFile() as file:
         kept = os.dup(2)
         os.dup2(file.fileno(), 2)

@@ -1,6 +1,7 @@
 """What is typed is sent as it is, whole, and only after all of it is understood."""
 
 import json
+from pathlib import Path
 
 import httpx
 import pytest
@@ -98,3 +99,23 @@ def test_a_name_is_shown_as_it_is(delayer: Cli, name: str) -> None:
 def test_the_nearest_rank() -> None:
     assert percentile([1, 100], 0.5) == 1
     assert percentile([100, 1, 2], 0.99) == 100
+
+
+@pytest.mark.parametrize(
+    "words", [("policy", "set", "--file"), ("policy", "try", "--schedule"), ("configure", "--token")]
+)
+def test_standard_input_that_is_no_text_is_refused(delayer: Cli, words: tuple[str, ...]) -> None:
+    """Whatever the locale of the shell is."""
+    done = delayer(*words, "-", input=b"\xff\xfe")
+    assert done.status == 2
+    assert "standard input cannot be read: it is no text in UTF-8." in done.err
+
+
+def test_a_file_is_named_with_its_at_or_without(delayer: Cli, tmp_path: Path) -> None:
+    """What is said of one that is no JSON does not advise to write it as it was."""
+    (tmp_path / "f").write_text("{")
+    for name in (f"@{tmp_path}/f", f"{tmp_path}/f"):
+        done = delayer("policy", "set", "--file", name)
+        assert done.err.startswith("--file is not JSON: Expecting property name")
+        assert "@order.json" not in done.err
+    assert "@order.json" in delayer("policy", "set", "--policy", "{").err

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.recurrence.moments import parse_first
-from delayer.core.recurrence.zones import wall_at, zone_info
-from delayer.core.schedule.instants import SECOND
+from delayer.recurrence.duration import parse_first
+from delayer.recurrence.zones import wall_at, zone_info
+from delayer.schedule.instants import SECOND
 from delayer_client.calls.times import http_date, iso_instant, shown_by
 from delayer_client.cli.reading.durations import NotRead, duration, iso
 from delayer_client.cli.reading.moments import local, moment

@@ -23,7 +23,7 @@ def card(page: str, name: str) -> str:
     return page.split(f"<dt>{name}</dt><dd>")[1].split("</dd>")[0]
 
 
-def test_what_is_still_attempted_after_an_hour_is_failing_and_kept_back() -> None:
+def test_what_is_still_attempted_after_an_hour_is_failing_and_waits() -> None:
     with console() as world:
         world.fake.answer(Answer.http(503))
         world.client.schedule(HOOK, delay=1, name="again", retry=Retry(max_attempts=50))
@@ -31,19 +31,19 @@ def test_what_is_still_attempted_after_an_hour_is_failing_and_kept_back() -> Non
         assert world.client.get_named("again").state == "claimed"
         page = world.page()
     assert card(page, "Failing") == "1"
-    assert card(page, "Kept back") == "1"
+    assert card(page, "Waiting") == "1"
     assert "<strong>circuit</strong>" in page, "its target is down, and it waits for it"
     assert "1 that were due before and have not ended" in page
 
 
-def test_more_than_twenty_that_are_kept_back_are_all_counted() -> None:
+def test_more_than_twenty_that_wait_are_all_counted() -> None:
     with console() as world:
         world.fake.answer(Answer.http(503))
         for _ in range(35):
             world.client.schedule(HOOK, delay=1, retry=Retry(max_attempts=50))
         world.fake.advance(timedelta(seconds=5))
         page = world.page()
-    assert card(page, "Kept back") == "35"
+    assert card(page, "Waiting") == "35"
     assert "35; why, for the 20 that have waited longest." in page
     assert len(re.findall("<strong>(retry|circuit)</strong>", page)) == 20
 

@@ -1,5 +1,6 @@
 """Each page: what it shows with data, without, and when something is wrong."""
 
+import re
 from collections import Counter
 from datetime import timedelta
 from html.parser import HTMLParser
@@ -45,7 +46,7 @@ def test_now_shows_what_is_due_what_fired_and_what_fails() -> None:
     assert "1,000 at most" in page
 
 
-def test_now_says_why_something_is_kept_back() -> None:
+def test_now_says_why_something_waits() -> None:
     with console() as world:
         world.fake.answer(Answer.http(503))
         world.client.schedule(HOOK, delay=1, name="again", retry=Retry(max_attempts=5))
@@ -120,7 +121,8 @@ def test_the_list_can_be_asked_for_less() -> None:
         assert "one" in page
         assert "two" not in page
         assert "Nothing fits" in world.page("/schedules?state=failed")
-        assert "one" in world.page("/schedules?state=made-up"), "what is not a state asks for nothing"
+        refused = world.page("/schedules?state=made-up", status=422)
+        assert "allowed: undecided, decided" in refused, "what is not a state is refused: it would list all"
 
 
 def test_a_schedule_shows_its_path_definition_and_history() -> None:
@@ -323,3 +325,19 @@ def page_of(answer: object, **settings: Any) -> httpx.Response:
     with TestClient(application(place), base_url=ORIGIN, **settings) as browser:
         found: httpx.Response = browser.get("/console/schedules")
         return found
+
+
+def test_a_retry_is_said_beside_the_state_and_can_be_asked_for() -> None:
+    with console() as world:
+        world.fake.answer(Answer.http(503))
+        world.client.schedule(HOOK, delay=1, name="again", retry=Retry(max_attempts=9))
+        world.client.schedule(HOOK, delay=600, name="later")
+        world.fake.advance(timedelta(seconds=3))
+        assert re.search(
+            r'<span class="badge claimed retried">claimed</span> <span class="quiet">attempt \d', world.page()
+        )
+        page = world.page("/schedules?retried=yes")
+        assert ("again" in page, "later" in page, " checked>" in page) == (True, False, True)
+        assert "Nothing fits" in world.page("/schedules?state=executed&retried=yes")
+        bookmarked = world.page("/schedules?state=retrying")
+        assert ("again" in bookmarked, "later" in bookmarked, " checked>" in bookmarked) == (True, False, True)

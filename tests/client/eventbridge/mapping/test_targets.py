@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from delayer.core.actions.built_in import built_in
-from delayer.core.api.admission import MAX_BODY_BYTES
-from delayer.core.api.json_body import MAX_DEPTH
+from delayer.accept.rules.admission import MAX_BODY_BYTES
+from delayer.actions.rules.foreign import built_in
+from delayer.http.json_body import MAX_DEPTH
 from delayer_client.eventbridge.mapping import api_destinations, payloads
 from delayer_client.eventbridge.mapping.arns import PATTERNS
 from delayer_client.eventbridge.mapping.outcome import Options

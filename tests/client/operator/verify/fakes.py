@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import define, field
 
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, format_instant, parse_instant
+from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, format_instant, parse_instant
 from delayer_client.operator.verify.account import CanaryAlarm
 from delayer_client.operator.verify.api import Answer, now
 from delayer_client.operator.verify.inbox import Arrival
@@ -205,7 +205,7 @@ class FakeStack:
     # ------------------------------------------------------------ the account
 
     def setting(self, name: str, default: str) -> str:
-        return {"Policies": "next-business-hour,spread", **self.parameters}.get(name, default)
+        return {"Policies": "next-business-hour,spread", "Lanes": "relaxed", **self.parameters}.get(name, default)
 
     def client(self, service: str) -> object:
         return FakeQueue()

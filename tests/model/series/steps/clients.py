@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from delayer.core.ledger.lifecycle import EventType
-from delayer.core.ledger.row import LedgerChange
-from delayer.core.series.backfill import Fill, Filled, Range, begun, filled
-from delayer.core.series.command import Already, Await, CancelFirst, Replace, patched
-from delayer.core.series.series import Cursor, CursorChange, NewTimes, Refused, SeriesState
-from delayer.core.series.stepping import Over, Step
+from delayer.history.model import SeriesRefuses
+from delayer.ledger.model import EventType, LedgerChange
+from delayer.series.rules.backfill import Fill, Filled, Range, begun, filled
+from delayer.series.rules.command import AlreadyClosed, Await, CancelFirst, ReplaceOccurrence, patched
+from delayer.series.rules.series import Cursor, CursorChange, NewTimes, SeriesState
+from delayer.series.rules.stepping import Over, Step
 from tests.model.series.rules import Rules
 from tests.model.series.state import NAME_OF, PAST, Occurrence, Run, World
 from tests.model.series.steps.stepper import occurrence_of
@@ -72,7 +72,7 @@ def _close(world: World, rules: Rules, kind: str) -> tuple[World, tuple[str, ...
     match decision:
         case CursorChange():
             return world.write(decision), rules.named(decision.over)
-        case Already(cursor):
+        case AlreadyClosed(cursor):
             return world, rules.named(cursor)
     return world, None
 
@@ -153,10 +153,10 @@ def _patch(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     is_later, claimed_as = run.times is NewTimes.BOUNDS, rules.new_times(run.times)
     put_off = evolve(world, later=(*world.later, revision)) if is_later else world
     decision = rules.patch(run.cursor, definition, put_off.rule_of(revision), run.row, world.now, claimed_as)
-    is_replaced = isinstance(decision, Replace)
+    is_replaced = isinstance(decision, ReplaceOccurrence)
     step = decision.step if is_replaced else decision
     schedule_id = world.next_id if isinstance(step, Step) else ""
-    if isinstance(step, Refused):
+    if isinstance(step, SeriesRefuses):
         yield "PATCH: is refused", world.end(run)
         return
     change = patched(run.cursor, decision, definition, world.now, schedule_id, claimed_as)

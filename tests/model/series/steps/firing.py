@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 
-from delayer.core.ledger.claim import Claim
-from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.outcome import ended, ended_unclaimed
-from delayer.core.ledger.row import LedgerChange
-from delayer.core.schedule.messages import DelayerMessage
+from delayer.ledger.model import EventType, LedgerChange, State
+from delayer.ledger.rules import Claim, ended, ended_unclaimed
+from delayer.schedule.messages import DelayerMessage
 from tests.model.series.rules import Rules
 from tests.model.series.state import NAME_OF, SCHEDULES, Occurrence, World
 from tests.model.state import evolve

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.row import LedgerChange
-from delayer.core.recovery.redriving import redriven
-from delayer.core.series.series import CursorChange, SeriesState
+from delayer.dead_letters.rules import redriven
+from delayer.ledger.model import EventType, LedgerChange, State
+from delayer.series.rules.series import CursorChange, SeriesState
 from tests.model.series.rules import Rules
 from tests.model.series.state import NAME_OF, SCHEDULES, Occurrence, Run, World
 from tests.model.state import evolve

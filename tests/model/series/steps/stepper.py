@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from delayer.core.schedule.instants import HOUR
-from delayer.core.series.backfill import Fill, Filled
-from delayer.core.series.stepping import Happened, Over, Step
-from delayer.ports.series import named_by
+from delayer.schedule.instants import HOUR
+from delayer.series.ports import named_by
+from delayer.series.rules.backfill import Fill, Filled
+from delayer.series.rules.stepping import Happened, Over, Step
 from tests.model.series.rules import Rules
 from tests.model.series.state import NAME_OF, Occurrence, Run, World
 from tests.model.state import evolve

@@ -1,20 +1,22 @@
-"""Bugs of what keeps back a schedule although it is due."""
+"""Bugs of schedules that wait although they are due."""
 
 from typing import Any
 
 from attrs import evolve
 
-from delayer.core.firing import executing
-from delayer.core.flow import comeback
-from delayer.core.flow.block import Kind
-from delayer.core.flow.gate import Probe, decide_gate
-from delayer.core.ledger.outcome import hopped, retried
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import DAY
-from delayer.use_cases.firing import execute, relay
-from delayer.use_cases.flow import gate, view
-from delayer.use_cases.flow.breaker import Breaker
-from delayer.use_cases.flow.waiting import Waiting
+from delayer.actions.rules.model import Retry
+from delayer.execute import execute
+from delayer.execute import rules as executing
+from delayer.flow.rules import comeback
+from delayer.flow.rules.block import BlockKind
+from delayer.flow.rules.gate import Probe, decide_gate
+from delayer.flow.use_cases import gate, view
+from delayer.flow.use_cases.breaker import Breaker
+from delayer.flow.use_cases.gate import Successors
+from delayer.ledger.model import LedgerRow
+from delayer.ledger.rules import hopped, retried
+from delayer.relay import relay
+from delayer.schedule.instants import DAY
 from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
@@ -55,7 +57,7 @@ def _uses_up_an_attempt(*given: Any, **named: Any) -> LedgerRow:
 
 
 def _all_at_once(self: Any, circuit: Any, result: Any) -> None:
-    if isinstance(result, executing.Retry) and result.is_outage:
+    if isinstance(result, Retry) and result.is_outage:
         _probed(self, circuit, result)
     else:
         _closed_by_any_probe(self, circuit, result)
@@ -66,7 +68,7 @@ def _as_it_is(block: Any, *_: Any) -> Any:
 
 
 def _also_for_a_suspension(message: Any, row: LedgerRow, block: Any, policy: Any, now: Any) -> Any:
-    return _decide_too_old(message, row, evolve(block, kind=Kind.CIRCUIT), policy, now)
+    return _decide_too_old(message, row, evolve(block, kind=BlockKind.CIRCUIT), policy, now)
 
 
 def _at_once(message: Any, row: LedgerRow, block: Any, policy: Any, now: Any) -> Any:
@@ -77,37 +79,37 @@ BUGS = (
     Bug(
         name="gate-not-asked-again",
         what="only the relay asks whether a target is suspended, or its circuit open",
-        breaks=Invariant.KEPT_BACK,
+        breaks=Invariant.WAITS,
         swaps=((execute.Execute, "waits", _only_its_delay),),
     ),
     Bug(
-        name="claimed-and-kept-back",
-        what="the relay does not ask; its executor keeps back what is claimed already, so that nobody can cancel it",
-        breaks=Invariant.KEPT_BACK,
-        swaps=((relay.Relay, "kept_back", never),),
+        name="claimed-and-waits",
+        what="the relay does not ask; its executor does, and what waits there is claimed, so that nobody can cancel it",
+        breaks=Invariant.WAITS,
+        swaps=((relay.Relay, "must_wait", never),),
     ),
     Bug(
-        name="put-off-with-its-old-token",
-        what="a message that is kept back is sent once more with the same token",
+        name="waits-with-its-old-token",
+        what="a message that waits is sent once more with the same token",
         breaks=Invariant.ONCE,
         swaps=((execute, "hopped", _with_its_old_token),),
     ),
     Bug(
         name="wait-is-an-attempt",
-        what="to be kept back counts as an attempt",
+        what="to wait counts as an attempt",
         breaks=Invariant.RETRIES,
         swaps=((execute, "hopped", _as_an_attempt),),
     ),
     Bug(
         name="all-probe",
         what="when the pause of a circuit is over, whatever is due reaches the target",
-        breaks=Invariant.KEPT_BACK,
+        breaks=Invariant.WAITS,
         swaps=((gate, "decide_gate", _all_probe),),
     ),
     Bug(
         name="any-probe-closes",
         what="a circuit is closed by a probe that fails",
-        breaks=Invariant.KEPT_BACK,
+        breaks=Invariant.WAITS,
         swaps=((Breaker, "probed", _closed_by_any_probe),),
     ),
     Bug(
@@ -120,38 +122,38 @@ BUGS = (
     Bug(
         name="all-come-at-once",
         what="a probe that is answered closes the circuit",
-        breaks=Invariant.KEPT_BACK,
+        breaks=Invariant.WAITS,
         whose="Delayer, until a target was down for hours",
         swaps=((Breaker, "probed", _all_at_once),),
     ),
     Bug(
         name="pace-never-grows",
         what="what has waited comes back at the pace at which it began",
-        breaks=Invariant.KEPT_BACK,
+        breaks=Invariant.WAITS,
         swaps=((comeback, "faster", _as_it_is),),
     ),
     Bug(
-        name="kept-back-once",
-        what="what was kept back once is attempted when it comes again, suspended or not",
-        breaks=Invariant.KEPT_BACK,
+        name="waits-once",
+        what="what has waited once is attempted when it comes again, suspended or not",
+        breaks=Invariant.WAITS,
         swaps=((execute.Execute, "waits", _once),),
     ),
     Bug(
         name="age-of-a-suspension",
-        what="what a suspension keeps back fails when its `maxAgeSeconds` are over",
+        what="what waits because of a suspension fails when its `maxAgeSeconds` are over",
         breaks=Invariant.ONE_END,
         swaps=((executing, "decide_too_old", _also_for_a_suspension),),
     ),
     Bug(
         name="given-up-at-once",
-        what="what is kept back after its claim is given up",
+        what="what waits after its claim is given up",
         breaks=Invariant.ONE_END,
         swaps=((executing, "decide_too_old", _at_once),),
     ),
     Bug(
         name="blocks-read-once",
-        what="an environment reads once what is suspended, and goes by that for as long as it lives",
-        breaks=Invariant.KEPT_BACK,
+        what="an environment reads the list of suspensions once, and goes by that for as long as it lives",
+        breaks=Invariant.WAITS,
         swaps=((view, "FRESH_FOR", FOR_EVER),),
     ),
     Bug(
@@ -159,6 +161,6 @@ BUGS = (
         what="each of two messages that wait unclaimed is sent again, so that they become four, and eight",
         breaks=Invariant.COST,
         whose="Delayer, until the simulation found it",
-        swaps=((Waiting, "has_successor", never),),
+        swaps=((Successors, "has_successor", never),),
     ),
 )

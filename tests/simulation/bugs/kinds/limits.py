@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from delayer.core.flow.block import Block
-from delayer.core.limits.line import line_of
-from delayer.core.schedule.messages import ExecutorMessage, Slot
-from delayer.ports.lines import Booked
-from delayer.use_cases.firing import relay
-from delayer.use_cases.limits import limits
-from delayer.use_cases.limits.booking import Booking
-from delayer.use_cases.limits.limits import Limits
+from delayer.flow.ports import Booked
+from delayer.flow.rules.block import Block
+from delayer.flow.rules.limit import line_of
+from delayer.flow.use_cases import limits
+from delayer.flow.use_cases.limits import Booking, Limits
+from delayer.relay import relay
+from delayer.schedule.messages import ExecutorMessage, Slot
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 
@@ -65,7 +64,7 @@ BUGS = (
     Bug(
         name="claimed-in-line",
         what="the relay books no turns; what waits in line is claimed, so that nobody can cancel it",
-        breaks=Invariant.KEPT_BACK,
+        breaks=Invariant.WAITS,
         swaps=((relay.Relay, "lined_up", _without_a_line),),
     ),
 )

@@ -5,12 +5,12 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.firing import relaxed
-from delayer.core.firing.enqueueing import Ignore
+from delayer.enqueue.rules import Ignore
+from delayer.relay import rules as relaying
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 
-_message_of = relaxed.message_of
+_message_of = relaying.message_of
 _numbers = count()
 
 
@@ -27,12 +27,12 @@ BUGS = (
         name="relaxed-nonce-of-its-own",
         what="each delivery of a removal from the relaxed table has a nonce of its own: after a crash nobody goes on",
         breaks=Invariant.NOTHING_LOST,
-        swaps=((relaxed, "message_of", _another_nonce_each_time),),
+        swaps=((relaying, "message_of", _another_nonce_each_time),),
     ),
     Bug(
         name="relaxed-removal-forgotten",
         what="a record that a stranger has removed from the relaxed table is forgotten",
         breaks=Invariant.NOTHING_LOST,
-        swaps=((relaxed, "decide_other_removal", _never_fires),),
+        swaps=((relaying, "decide_other_removal", _never_fires),),
     ),
 )

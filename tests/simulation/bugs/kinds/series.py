@@ -5,24 +5,24 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.core.recurrence.terms import OnMissed
-from delayer.core.schedule.instants import MINUTE, Millis
-from delayer.core.schedule.schedule_id import key_of
-from delayer.core.series import backfill, stepping
-from delayer.core.series.command import decide_beside, decide_delete, decide_pause, decide_resume
-from delayer.core.series.rules import new_times
-from delayer.core.series.series import Cursor, CursorChange, NewTimes, Refused, SeriesState
-from delayer.core.series.stepping import AT_THE_CLAIM, Step
-from delayer.core.series.upkeep.net import Fate
-from delayer.ports.series import SeriesTransaction
-from delayer.repositories.series.series_table import CURSOR
-from delayer.store.writes import Put, Write
-from delayer.use_cases import once
-from delayer.use_cases.api.cancel import Cancelled
-from delayer.use_cases.series import create, halt, occurrences, step
-from delayer.use_cases.series.steering import change, resume, run
-from delayer.use_cases.series.upkeep import net
+from delayer.accept.use_cases import once
+from delayer.accept.use_cases.cancel import Cancelled
+from delayer.engines.store.model import Put, Write
+from delayer.history.model import SeriesRefuses
+from delayer.ledger.model import LedgerChange, LedgerRow
+from delayer.recurrence.terms import OnMissed
+from delayer.schedule.instants import MINUTE, Millis
+from delayer.schedule.schedule_id import key_of
+from delayer.series.ports import SeriesTransaction
+from delayer.series.repository.series_table import CURSOR
+from delayer.series.rules import backfill, stepping
+from delayer.series.rules.command import decide_beside, decide_delete, decide_pause, decide_resume
+from delayer.series.rules.rules import new_times
+from delayer.series.rules.series import Cursor, CursorChange, NewTimes, SeriesState
+from delayer.series.rules.stepping import AT_THE_CLAIM, Step
+from delayer.series.rules.upkeep import Fate
+from delayer.series.use_cases import change, create, halt, occurrences, resume, run, step
+from delayer.series.use_cases import tick as net
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 from tests.simulation.system.replica import Replica
@@ -86,10 +86,10 @@ def _cancels_first(decide: Any) -> Any:
     def halted(self: Any, owner: str, series: str, by: str = "", detail: str = halt.DETAIL) -> Any:
         """The schedules first, and the cursor afterwards."""
         cursor = self.series.cursor(owner, series)
-        answers = [self.cancel(one, owner, detail, by) for one in cursor.named]
+        answers = [self.cancel_of_series(one, owner, detail, by) for one in cursor.named]
         for _ in range(halt.ROUNDS):
             decision = decide(self.series.cursor(owner, series))
-            if isinstance(decision, Refused):
+            if isinstance(decision, SeriesRefuses):
                 return decision
             if not isinstance(decision, CursorChange):
                 break
@@ -125,7 +125,7 @@ def _own_change_beside_the_cursor(self: Any, old: Any, row: Any, asked: Any) -> 
     filed = self.series.filed(old.id)
     cursor = self.series.cursor(filed.owner, filed.series) if filed else None
     if cursor is None:
-        return Refused("its series is gone")
+        return SeriesRefuses("its series is gone")
     same = evolve(cursor, revision=cursor.revision + 1)
     return self.series.write(
         SeriesTransaction(cursor=same, over=cursor, put=(asked.put,), ends=(asked.end,), delete=(key_of(old.id),))
@@ -136,7 +136,7 @@ def _reopens_without_a_name(self: Any, schedule: Any, opened: LedgerChange) -> A
     """The cursor is read, and nothing is written to it."""
     filed = self.series.filed(schedule.id)
     cursor = self.series.cursor(filed.owner, filed.series) if filed else None
-    if cursor and isinstance(refused := decide_beside(cursor, schedule.id), Refused):
+    if cursor and isinstance(refused := decide_beside(cursor, schedule.id), SeriesRefuses):
         return refused
     [result] = self.ledger.write([opened])
     return result is None or isinstance(result, LedgerRow)
@@ -148,7 +148,7 @@ def _keeps_no_answer(self: Any, known: Any, **answer: Any) -> Any:
 
 def _runs_unnamed(cursor: Cursor, schedule_id: str, over: Any = ()) -> Any:
     decision = decide_beside(cursor, schedule_id, over)
-    if isinstance(decision, Refused):
+    if isinstance(decision, SeriesRefuses):
         return decision
     return CursorChange(cursor=evolve(decision.cursor, beside=cursor.beside), over=cursor)
 

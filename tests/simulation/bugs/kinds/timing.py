@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from delayer.core.api.cancellation import decide_cancel
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import Already, LedgerRow
-from delayer.core.schedule.instants import Millis
-from delayer.ports.registry import ScheduleTransaction
-from delayer.use_cases.api import cancel
-from delayer.use_cases.timing import decide
+from delayer.accept.ports import ScheduleTransaction
+from delayer.accept.rules.status import decide_cancel
+from delayer.accept.use_cases import cancel
+from delayer.ledger.model import Already, LedgerRow, State
+from delayer.schedule.instants import Millis
+from delayer.timing import decide
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 

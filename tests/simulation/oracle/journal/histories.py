@@ -4,18 +4,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from delayer.core.history.cloud_events import decode, encode
-from delayer.core.history.events import Event
-from delayer.core.history.whole import whole
-from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import MINUTE, Millis
+from delayer.history.cloud_events import decode, encode
+from delayer.history.model import LifecycleEvent
+from delayer.history.rules import whole
+from delayer.ledger.model import EventType, LedgerRow, State
+from delayer.schedule.instants import MINUTE, Millis
 
 Facts = tuple[EventType, State, int, str]
 ONCE = frozenset({EventType.SCHEDULED, EventType.ENQUEUED})  # of several removals the ledger lets one go on
 
 
-def untrue(row: LedgerRow, events: Sequence[Event], *, is_over: bool) -> str:
+def untrue(row: LedgerRow, events: Sequence[LifecycleEvent], *, is_over: bool) -> str:
     """What is wrong with the history, in words; empty if nothing is.
 
     `events` are all that happened. The journal gets those that no later one repeats, twice and in any order. Once it
@@ -36,12 +35,12 @@ def untrue(row: LedgerRow, events: Sequence[Event], *, is_over: bool) -> str:
 
 
 @lru_cache(maxsize=8192)
-def as_read(event: Event) -> Event:
+def as_read(event: LifecycleEvent) -> LifecycleEvent:
     """As whoever is told of it reads it. All events of a schedule are read at each of its changes."""
     return decode(encode(event))
 
 
-def _untold_beginning(shown: Sequence[Event], events: Sequence[Event]) -> str:
+def _untold_beginning(shown: Sequence[LifecycleEvent], events: Sequence[LifecycleEvent]) -> str:
     """Of what was enqueued and claimed, or withdrawn after its message had been received, both are told."""
     for kind in ONCE:
         had_it = [event for event in events if event.type is kind]
@@ -50,13 +49,13 @@ def _untold_beginning(shown: Sequence[Event], events: Sequence[Event]) -> str:
     return ""
 
 
-def _is_among(times: Mapping[Facts, Sequence[Millis]], event: Event) -> bool:
+def _is_among(times: Mapping[Facts, Sequence[Millis]], event: LifecycleEvent) -> bool:
     """A removal is known to the second, and by its message."""
     apart = MINUTE if event.type is EventType.ENQUEUED else 1
     return any(abs(event.at - at) < apart for at in times.get(_facts(event), ()))
 
 
-def _by_facts(events: Iterable[Event]) -> Mapping[Facts, Sequence[Millis]]:
+def _by_facts(events: Iterable[LifecycleEvent]) -> Mapping[Facts, Sequence[Millis]]:
     """When each happened. A schedule of a day of outages has hundreds of events."""
     found: dict[Facts, list[Millis]] = defaultdict(list)
     for event in events:
@@ -64,5 +63,5 @@ def _by_facts(events: Iterable[Event]) -> Mapping[Facts, Sequence[Millis]]:
     return found
 
 
-def _facts(event: Event) -> Facts:
+def _facts(event: LifecycleEvent) -> Facts:
     return event.type, event.state, event.attempt, event.detail

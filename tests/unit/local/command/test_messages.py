@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from attrs import evolve
 
-from delayer.core.schedule.instants import format_instant
+from delayer.schedule.instants import format_instant
 from local.command.demonstration import obstacle_in
 from local.command.messages import arrival, explanation, summary
 from local.receiver import ReceivedRequest, Receiver

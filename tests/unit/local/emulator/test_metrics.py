@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.runtime.telemetry import Telemetry
+from delayer.engines.aws.telemetry import Telemetry
 from local.emulator.metrics import FED, EmbeddedMetrics
 from tests.cfn import resources
 

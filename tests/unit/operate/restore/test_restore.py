@@ -10,17 +10,16 @@ import boto3
 import pytest
 from attrs import evolve
 
-from delayer.aws.runtime.environment import SystemClock
-from delayer.aws.store.attributes import to_attributes
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended, ended_unclaimed
-from delayer.core.ledger.row import LedgerRow
-from delayer.core.recovery.dead_letter import decode
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of
-from delayer.core.schedule.schedule import SYSTEM_OWNER, Schedule
-from delayer.core.schedule.schedule_id import READ_AGAIN, Kind
-from delayer.repositories.ledger import ledger
-from delayer.repositories.schedules import schedule_table
+from delayer.dead_letters.model import decode
+from delayer.engines.aws.expressions import to_attributes
+from delayer.engines.process import SystemClock
+from delayer.ledger import repository as ledger
+from delayer.ledger.model import LedgerRow, State
+from delayer.ledger.rules import ended, ended_unclaimed
+from delayer.records import repository as schedule_table
+from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of
+from delayer.schedule.schedule import SYSTEM_OWNER, Schedule
+from delayer.schedule.schedule_id import READ_AGAIN, IdKind
 from operate.restore.copying import Pace, WrongTable
 from operate.restore.options import Options, parse
 from operate.restore.run import Restore
@@ -547,6 +546,16 @@ def test_relaxed_schedules_go_back_into_their_own_table(stack: Stack) -> None:
     assert stack.control("sweep") == SWEEP, "nobody sweeps them"
 
 
+def test_a_lane_that_the_stack_does_not_have_is_named(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is paused or copied. A stack without a lane can be given the keys of another all the same."""
+    monkeypatch.delitem(OUTPUTS, "RelaxedTable")
+    stack.put("delayer-control", SWEEP)
+    stack.put("old-relaxed", to_item(a_relaxed_schedule(NOW + DAY)))
+    with pytest.raises(WrongTable, match="has no RelaxedTable: deploy it with the lanes and the policies of the stack"):
+        stack.restore("relaxed")
+    assert stack.items("delayer-relaxed") == []
+
+
 def test_a_relaxed_schedule_that_may_have_fired_waits_for_a_person(stack: Stack) -> None:
     late = a_relaxed_schedule(NOW - HOUR)
     stack.put("old-relaxed", to_item(late))
@@ -564,7 +573,7 @@ def test_the_command_line() -> None:
 
 def test_what_waits_for_its_time_comes_back(stack: Stack) -> None:
     """What its policy is to decide; the two tables of records are not mixed up."""
-    waits = a_schedule(id=an_id(NOW, kind=Kind.UNDECIDED), created_at=NOW, when='{"policy":"spread","seconds":60}')
+    waits = a_schedule(id=an_id(NOW, kind=IdKind.UNDECIDED), created_at=NOW, when='{"policy":"spread","seconds":60}')
     stack.put("old-waiting", to_item(waits))
     assert dict(stack.restore("waiting").counted["waiting"]) == {"copied": 1}
     [item] = stack.items("delayer-waiting")

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from delayer.core.actions.message import Message
-from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.masking.answers import LARGEST, MOST_BODY
-from delayer.core.masking.answers import kept as as_kept
+from delayer.actions.rules.model import Done, Message, Refused, Result, Retry
+from delayer.masking.anyhow import LARGEST, MOST_BODY
+from delayer.masking.anyhow import kept as as_kept
 from delayer.targets.http_request import HttpTarget, Request
 from tests.unit.patterns.lines import lines_of
 from tests.unit.targets.server import Answer, Handler, Server, raw

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import boto3
 import pytest
 
-from delayer.aws.runtime import target_clients
-from delayer.aws.start.session import shared_session
+from delayer.engines.aws import target_clients
+from delayer.engines.aws.start import shared_session
 from delayer.targets import known
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from attrs import Factory, define
 from botocore.exceptions import ClientError
 
-from delayer.core.firing.executing import Result
-from delayer.core.schedule.messages import ExecutorMessage
+from delayer.actions.rules.model import Result
+from delayer.schedule.messages import ExecutorMessage
 from tests.samples import NOW, OWNER, an_executor_message
 from tests.unit.targets.apps import reach
 

@@ -7,8 +7,8 @@ from typing import Any
 import boto3
 import pytest
 
-from delayer.aws.runtime.target_clients import target_client
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.actions.rules.model import Done, Refused, Result, Retry
+from delayer.engines.aws.target_clients import target_client
 from delayer.targets import known
 from tests.samples import NOW, OWNER, an_id
 from tests.unit.empty_account import empty_account

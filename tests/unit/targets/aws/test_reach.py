@@ -11,7 +11,7 @@ from botocore.exceptions import EndpointConnectionError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from delayer.core.firing.executing import Done, Refused, Retry
+from delayer.actions.rules.model import Done, Refused, Retry
 from tests.cfn import functions, resources
 from tests.samples import OWNER
 from tests.unit.targets.apps import reach

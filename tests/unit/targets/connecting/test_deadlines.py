@@ -7,7 +7,7 @@ from time import monotonic
 
 import pytest
 
-from delayer.targets.connecting.deadlines import NAME, Deadlines
+from delayer.targets.deadlines import NAME, Deadlines
 
 Pair = tuple[socket.socket, socket.socket]
 

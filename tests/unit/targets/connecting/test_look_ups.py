@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import pytest
 from attrs import define, field
 
-from delayer.targets.connecting.look_ups import KEPT_SECONDS, MOST_KEPT, MOST_UNDER_WAY, LookUps
+from delayer.targets.public_addresses import KEPT_SECONDS, MOST_KEPT, MOST_UNDER_WAY, LookUps
 
 
 @define

@@ -11,33 +11,23 @@ from urllib.parse import parse_qs, quote
 import pytest
 from attrs import define, evolve
 
-from delayer.core.connections.connection import Connection, replaced
-from delayer.core.connections.connection import ConnectionType as Kind
-from delayer.core.connections.credentials import Header, Values, basic, bearer, secret_text
-from delayer.core.connections.tokens import TokenRow
-from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
-from delayer.core.schedule.instants import MINUTE
-from delayer.fakes import (
-    ManualClock,
-    MemoryObserver,
-    MemorySeal,
-    MemorySecrets,
-)
-from delayer.fakes.runtime.faults import FaultPlan, faulty
-from delayer.ports.target import NotAttempted
-from delayer.ports.unavailable import Unavailable
-from delayer.repositories.connections.connections import StoredConnections
-from delayer.repositories.connections.tokens import StoredTokens
-from delayer.repositories.control.owner_policies import StoredOwnerPolicies
-from delayer.sqlite.sqlite_store import SqliteStore
-from delayer.targets.connections.connected import ConnectedTarget
-from delayer.targets.connections.token_endpoint import TokenEndpoint
+from delayer.actions.ports import NotAttempted
+from delayer.actions.rules.model import Done, Refused, Result, Retry
+from delayer.connections.credentials import APART, KEPT, AccessTokens, Credentials
+from delayer.connections.model import Connection, replaced
+from delayer.connections.model import ConnectionType as Kind
+from delayer.connections.repository import StoredConnections, StoredTokens
+from delayer.connections.rules import Header, TokenRow, Values, basic, bearer, secret_text
+from delayer.engines.memory.faults import FaultPlan, faulty
+from delayer.engines.memory.runtime import ManualClock, MemoryObserver, MemorySeal, MemorySecrets
+from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite import SqliteStore
+from delayer.owners.known import FRESH_FOR, KnownOwnerPolicies, Reach
+from delayer.owners.model import OwnerPolicy, StoredOwnerPolicy
+from delayer.owners.repository import StoredOwnerPolicies
+from delayer.schedule.instants import MINUTE
+from delayer.targets.connected import ConnectedTarget, TokenEndpoint
 from delayer.targets.http_request import HttpTarget, Request, to_keep
-from delayer.use_cases.connections.credentials import APART, KEPT, Credentials
-from delayer.use_cases.connections.tokens import Tokens
-from delayer.use_cases.owners.known import FRESH_FOR, KnownOwnerPolicies
-from delayer.use_cases.owners.reach import Reach
 from tests.looking import all_items, all_rows, empty, put_row
 from tests.samples import NOW, OWNER
 from tests.tables import on_sqlite
@@ -64,12 +54,12 @@ class Stand:
 
     def environment(self, *, allow_private: bool = True) -> ConnectedTarget:
         http = HttpTarget(allow_private=allow_private, resolve=lambda host, port: ["127.0.0.1"])
-        tokens = Tokens(
+        tokens = AccessTokens(
             clock=self.clock,
-            rows=self.tokens,
+            token_rows=self.tokens,
             seal=self.seal,
             ask=TokenEndpoint(target=http),
-            reach=Reach(policies=KnownOwnerPolicies(clock=self.clock, store=self.policies)),
+            reach=Reach(owner_policies=KnownOwnerPolicies(clock=self.clock, owner_policy_rows=self.policies)),
             observer=self.observer,
         )
         credentials = Credentials(clock=self.clock, connections=self.connections, secrets=self.secrets, tokens=tokens)
@@ -104,7 +94,7 @@ class Stand:
         return [headers for _, at, headers, _ in self.server.requests if at == path]
 
 
-from delayer.core.actions.message import Message  # noqa: E402 - a name that the class above only annotates
+from delayer.actions.rules.model import Message  # noqa: E402 - a name that the class above only annotates
 
 
 @pytest.fixture
@@ -384,7 +374,7 @@ def test_nobody_waits_for_the_value_of_another_owner(stand: Stand) -> None:
                 go_on.wait(5)
             return secrets.read(owner, secret)
 
-    credentials = evolve(stand.environment().credentials, secrets=Slow())
+    credentials = evolve(stand.environment().credentials, secrets=Slow())  # type: ignore[arg-type] # it has what is called
     rejected = Header(name="Authorization", value="Bearer older")
     first = threading.Thread(target=lambda: credentials.again(OWNER, "crm", URL, rejected, lambda: 5.0))
     first.start()

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from delayer.core.api.quota import Limits
-from delayer.wiring.use_cases import own_secrets
+from delayer.owners.rules import Quotas
+from delayer.signing.sign import OwnSecrets
+from delayer.wiring.build import build
 from tests.unit.handlers import handler_of, world_of_handlers
+from tests.unit.owners.test_policies_at_work import set_policy
 from tests.unit.targets.server import Server
-from tests.unit.use_cases.owners.test_policies_at_work import set_policy
 from tests.world import World
 
 OWNER = "owner"
@@ -47,7 +48,7 @@ def test_it_is_signed_as_any_request_of_the_owner(server: Server) -> None:
     world.clock.move(time.time_ns() // 1_000_000 - world.clock.now())  # the other side looks at the clock on the wall
     put(world, {"type": "bearer", "token": "t"})
     assert [tried(world, server)[1]["succeeded"] for _ in range(2)] == [True, True]
-    other_side = Webhook(own_secrets(world.ports("api")).show(OWNER).current)
+    other_side = Webhook(build(OwnSecrets, world.ports("api")).show(OWNER).current)
     ids = set()
     for method, _, headers, body in server.requests:
         assert (method, body, headers["authorization"]) == ("GET", b"", "Bearer t")
@@ -73,7 +74,7 @@ def test_what_the_policy_forbids_is_a_403_that_names_the_rule(server: Server) ->
 
 
 def test_a_quota_that_is_used_up_is_a_429(server: Server) -> None:
-    world = world_of_handlers(limits=Limits(creates_per_minute=1))
+    world = world_of_handlers(limits=Quotas(creates_per_minute=1))
     put(world, {"type": "bearer", "token": "t"})
     assert [tried(world, server)[0] for _ in range(2)] == [200, 429]
     assert len(server.requests) == 1

@@ -10,11 +10,12 @@ import pytest
 from attrs import frozen
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from delayer.core.firing.executing import Done
-from delayer.core.schedule.instants import DAY, SECOND
-from delayer.core.signing.rotation import NEXT_AFTER, OVERLAP
-from delayer.fakes import ManualClock
-from delayer.wiring import use_cases
+from delayer.actions.rules.model import Done
+from delayer.engines.memory.runtime import ManualClock
+from delayer.schedule.instants import DAY, SECOND
+from delayer.signing.rules import NEXT_AFTER, OVERLAP
+from delayer.signing.sign import OwnSecrets, Sign
+from delayer.wiring.build import build
 from tests.samples import NOW, OWNER, an_executor_message, an_id
 from tests.unit.targets.apps import app_of
 from tests.unit.targets.server import Server
@@ -38,12 +39,12 @@ class Stack:
     world: World
 
     def secret(self, owner: str = OWNER) -> str:
-        return use_cases.own_secrets(self.world.ports("api")).show(owner).current
+        return build(OwnSecrets, self.world.ports("api")).show(owner).current
 
     def send(self, server: Server, payload: str = BODIES["json"], **fields: Any) -> tuple[Headers, bytes]:
         """One attempt of the function: what arrives."""
         app = app_of("http-request")
-        app.handler.sign = use_cases.sign(self.world.ports("executor-http-request"))
+        app.handler.sign = build(Sign, self.world.ports("executor-http-request"))
         action = {"type": "http-request", "url": f"http://127.0.0.1:{server.server_port}/hook", **fields}
         sent = an_executor_message(NOW, action=json.dumps(action), payload=payload)
         assert app.handler.target(sent) == Done("HTTP 204")
@@ -75,7 +76,7 @@ def test_each_method_is_signed(server: Server, stack: Stack, method: str) -> Non
 
 def test_both_secrets_verify_during_the_overlap(server: Server, stack: Stack) -> None:
     old = stack.secret()
-    use_cases.own_secrets(stack.world.ports("api")).rotate(OWNER, OVERLAP)
+    build(OwnSecrets, stack.world.ports("api")).rotate(OWNER, OVERLAP)
     headers, body = stack.send(server)
     for secret in (old, stack.secret()):
         assert Webhook(secret).verify(body, headers)
@@ -85,7 +86,7 @@ def test_both_secrets_verify_during_the_overlap(server: Server, stack: Stack) ->
 def test_after_the_overlap_the_old_one_signs_no_more(server: Server, stack: Stack) -> None:
     old = stack.secret()
     stack.world.clock.move(-NEXT_AFTER)
-    use_cases.own_secrets(stack.world.ports("api")).rotate(OWNER, NEXT_AFTER)
+    build(OwnSecrets, stack.world.ports("api")).rotate(OWNER, NEXT_AFTER)
     stack.world.clock.move(NEXT_AFTER)
     headers, body = stack.send(server)
     assert Webhook(stack.secret()).verify(body, headers)

@@ -7,6 +7,7 @@ import typer
 from delayer_client.cli.exits import Exit
 from delayer_client.cli.extras import needing
 from delayer_client.cli.options import command
+from delayer_client.cli.shared import OF_BOTH
 from delayer_client.cli.showing.progress import bar
 from delayer_client.cli.showing.texts import strong
 from delayer_client.cli.showing.words import number
@@ -31,6 +32,7 @@ def examined(session: "Session") -> "list[Finding]":
         token=settings.token,
         owner=settings.owner,
         profile=settings.aws_profile,
+        region=settings.aws_region,
     )
     with bar(session, "Looking", len(doctor.areas)) as shown:
         looked: list[str] = []
@@ -73,7 +75,7 @@ def add(app: typer.Typer) -> None:
         "delayer doctor",
         "delayer doctor --json | jq 'select(.severity == \"problem\")'",
         panel="For operators",
-        for_operators=True,
+        takes=OF_BOTH,
     )
     def doctor(
         session: "Session",

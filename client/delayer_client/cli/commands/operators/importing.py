@@ -8,8 +8,9 @@ import typer
 from delayer_client.cli.exits import Exit
 from delayer_client.cli.options import command, group
 from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.shared import AWS, OF_API, Yes
 from delayer_client.cli.showing.progress import bar
-from delayer_client.cli.showing.table import Column, table
+from delayer_client.cli.showing.table import folding, table
 from delayer_client.cli.showing.texts import clean, strong
 from delayer_client.cli.showing.words import number
 
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
     from delayer_client.eventbridge import Found, Options, Report, Translated
 
 
-def _found(session: "Session", files: list[Path], groups: list[str], buses: list[str], region: str) -> "Found":
+def _found(session: "Session", files: list[str], groups: list[str], buses: list[str], region: str) -> "Found":
     from delayer_client.eventbridge import ReadingError, read_account, read_files, session_of
 
     if files:
-        return read_files(files)
+        if groups or buses or region:
+            raise NotRead("--group, --bus and --region are for an account: of FILES, all is moved.")
+        return read_files([Path(one) for one in files])
     settings = session.settings
+    if region and session.flags.aws_region and settings.token:  # without a token, calls to Delayer are signed for it
+        raise NotRead("--region says where EventBridge is, and a token who calls: leave out --aws-region.")
     try:
         account = session_of(region or settings.aws_region or None, settings.aws_profile or None)
     except ReadingError as error:
@@ -61,13 +66,9 @@ def _roles(given: list[str]) -> dict[str, str]:
 def shown(session: "Session", report: "Report") -> None:
     """A row for each, then what to do."""
     rows = report.rows()
-    columns = [
-        Column(title="STATE", cells=[row[2] for row in rows], rank=0),
-        Column(title="AT EVENTBRIDGE", cells=[row[0] for row in rows], rank=0, least=16),
-        Column(title="EXPRESSION", cells=[row[1] for row in rows], rank=2, least=12),
-        Column(title="IN DELAYER", cells=[row[3] for row in rows], rank=3, least=12),
-        Column(title="WHY, OR WHAT TO MIND", cells=[row[4] for row in rows], rank=1, least=20),
-    ]
+    titles = {"STATE": (2, 8), "AT EVENTBRIDGE": (0, 24), "EXPRESSION": (1, 12), "IN DELAYER": (3, 8)}
+    titles["WHY, OR WHAT TO MIND"] = (4, 20)
+    columns = [folding(title, [row[place] for row in rows], least) for title, (place, least) in titles.items()]
     if rows:
         session.output.show(table(session.console, columns))
     for gap in report.gaps:
@@ -101,12 +102,12 @@ def add(app: typer.Typer) -> None:
         "eventbridge",
         "delayer import eventbridge --dry-run",
         "delayer import eventbridge schedules/ rules.json --cutover 'tomorrow 6:00 Europe/Lisbon' --yes",
-        for_operators=True,
+        takes=(*OF_API, *AWS),
     )
     def eventbridge(
         session: "Session",
         files: Annotated[
-            list[Path] | None,
+            list[str] | None,
             typer.Argument(
                 metavar="FILE…", help="What get-schedule, list-rules … print; without: the account.", show_default=False
             ),
@@ -114,7 +115,7 @@ def add(app: typer.Typer) -> None:
         dry_run: Annotated[
             bool, typer.Option("--dry-run", help="Only say what can be moved, and what cannot.")
         ] = False,
-        yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+        yes: Yes = False,
         cutover: Annotated[
             str | None,
             typer.Option("--cutover", metavar="TIME", help="EventBridge fires before it, Delayer from it on."),

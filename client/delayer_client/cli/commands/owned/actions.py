@@ -8,7 +8,7 @@ from delayer_client.cli.fields.schema import fields
 from delayer_client.cli.fields.types import actions as types_of
 from delayer_client.cli.fields.types import named
 from delayer_client.cli.options import command, group
-from delayer_client.cli.showing.table import Column, table
+from delayer_client.cli.showing.table import Column, folding, table
 from delayer_client.cli.showing.texts import strong
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def add(app: typer.Typer) -> None:
         columns = [
             Column(title="TYPE", cells=[one.type for one in found], rank=0),
             Column(title="STACK", cells=[one.stack for one in found], rank=2),
-            Column(title="WHAT", cells=[str(one.schema.get("description", "")) for one in found], rank=1, least=20),
+            folding("WHAT", [str(one.schema.get("description", "")) for one in found], 20),
         ]
         if session.as_json:
             session.output.objects(found)
@@ -45,7 +45,7 @@ def add(app: typer.Typer) -> None:
         columns = [
             Column(title="FIELD", cells=[one.name for one in found], rank=0),
             Column(title="FLAG", cells=[one.flags[0] for one in found], rank=0),
-            Column(title="WHAT", cells=[one.help for one in found], rank=1, least=20),
+            folding("WHAT", [one.help for one in found], 20),
         ]
         session.output.one(action, strong(action.type), table(session.console, columns))
 

@@ -8,6 +8,7 @@ from attrs import evolve
 from delayer_client.cli.options import command
 from delayer_client.cli.profiles import DEFAULT_PROFILE, DEFAULT_URL, check
 from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.shared import OF_BOTH
 from delayer_client.cli.showing.table import details
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ def shown(settings: "Settings") -> dict[str, str]:
     return {name: "***" if name == "token" else value for name, value in settings.said().items()}
 
 
-def _show(session: "Session") -> None:
+def _show(session: "Session", remove: bool) -> None:
+    if remove or session.profile:
+        raise NotRead("--show shows all profiles: leave out --remove and --profile.")
     found = {name: shown(one) for name, one in session.profiles.all().items()}
     if session.as_json:
         session.output.objects({"profile": name, **one} for name, one in found.items())
@@ -51,6 +54,7 @@ def add(app: typer.Typer) -> None:
         "delayer configure --profile work --token @token.txt",
         "delayer configure --show",
         panel="Yours",
+        takes=OF_BOTH,
     )
     def configure(
         session: "Session",
@@ -63,8 +67,10 @@ def add(app: typer.Typer) -> None:
         before the profile. The profile `default` counts if none is named.
         """
         name = session.profile or DEFAULT_PROFILE
+        if (show or remove) and session.flags.said():
+            raise NotRead("--show and --remove are about whole profiles: leave out what one holds.")
         if show:
-            _show(session)
+            _show(session, remove)
             return
         if remove:
             session.profiles.remove(name)

@@ -11,6 +11,7 @@ from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.reading.prefixes import by_prefix
 from delayer_client.cli.reading.values import text_of
 from delayer_client.cli.refusals import Failed
+from delayer_client.cli.shared import Yes
 from delayer_client.cli.showing.table import Column, details, table
 from delayer_client.cli.showing.texts import strong
 from delayer_client.cli.showing.words import number
@@ -43,7 +44,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Its name.", show_defa
 
 
 def connection_of(kind: str, given: dict[str, str | None], secret: str, hosts: Sequence[str] = ()) -> Any:
-    """What the library takes. Raises NotRead."""
+    """Builds the connection that the library takes. Raises NotRead."""
     import delayer_client
 
     classes = {
@@ -171,7 +172,7 @@ def delete(
     session: "Session",
     name: Name,
     force: Annotated[bool, typer.Option("--force", help="Though live schedules name it: those will fail.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, with --force.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Delete a connection that no live schedule names."""
     if force:

@@ -6,6 +6,7 @@ import typer
 
 from delayer_client.cli.extras import needing
 from delayer_client.cli.options import command
+from delayer_client.cli.shared import OF_BOTH
 
 if TYPE_CHECKING:
     from delayer_client.cli.session import Session
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 def add(app: typer.Typer) -> None:
     """Adds it."""
 
-    @command(app, "console", "delayer console", "delayer console --profile work --port 8765", panel="Yours")
+    @command(
+        app, "console", "delayer console", "delayer console --profile work --port 8765", panel="Yours", takes=OF_BOTH
+    )
     def console(
         session: "Session",
         port: Annotated[int, typer.Option("--port", metavar="N", help="On this machine only; 0: a free one.")] = 0,
@@ -32,5 +35,6 @@ def add(app: typer.Typer) -> None:
             open_browser=open_browser,
             stack=session.settings.stack or "delayer",
             profile=session.settings.aws_profile,
+            region=session.settings.aws_region,
             say=session.output.say,
         )

@@ -7,6 +7,7 @@ import typer
 
 from delayer_client.cli.options import command
 from delayer_client.cli.options import group as new_group
+from delayer_client.cli.shared import Yes
 from delayer_client.cli.showing.progress import bar
 from delayer_client.cli.showing.words import number
 from delayer_client.states import WAITING
@@ -52,7 +53,7 @@ def wait_for(session: "Session", job: "Job") -> None:
 
 
 def words(job: "Job") -> str:
-    """What the job has done."""
+    """Says in words how far the job has come."""
     ended = f", {job.ended:,} had ended before" if job.ended else ""
     gone = f", {job.handed_over:,} had been handed over before" if job.handed_over else ""
     running = f" (job {job.id} still runs)" if job.state == "running" else ""
@@ -67,7 +68,7 @@ def add(app: typer.Typer) -> None:
     def cancel(
         session: "Session",
         group: Annotated[str, typer.Argument(metavar="GROUP", help="The group.", show_default=False)],
-        yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+        yes: Yes = False,
     ) -> None:
         """Cancel all schedules and series of a group, and wait for the job."""
         cancel_group(session, group, yes=yes)

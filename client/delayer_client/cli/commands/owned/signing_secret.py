@@ -6,6 +6,7 @@ import typer
 
 from delayer_client.cli.options import command, group
 from delayer_client.cli.reading.durations import duration
+from delayer_client.cli.shared import Yes
 from delayer_client.cli.showing.table import details
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def add(app: typer.Typer) -> None:
         overlap: Annotated[
             str | None, typer.Option("--overlap", metavar="DURATION", help="So long the old one signs, too: 1d.")
         ] = None,
-        yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+        yes: Yes = False,
     ) -> None:
         """Make a new secret. The one before signs, too, for the overlap."""
         length = duration(overlap) if overlap else None

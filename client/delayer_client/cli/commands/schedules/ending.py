@@ -5,19 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from delayer_client.cli.commands.owned.groups import cancel_group
-from delayer_client.cli.commands.schedules.looking import ByName, Id
 from delayer_client.cli.exits import Exit
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.reading.identified import SCHEDULE, acting, by_id_or_name
 from delayer_client.cli.refusals import message_of, status_of
+from delayer_client.cli.shared import ByName, Which, Yes
 from delayer_client.cli.showing.texts import strong
 
 if TYPE_CHECKING:
     from delayer_client import Cancellation
     from delayer_client.cli.session import Session
-
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -51,10 +49,10 @@ def add(app: typer.Typer) -> None:
             raise typer.Exit(worst)
 
     @command(app, "stop", "delayer stop 040q4254sltg008000001l6ahj9egpjf6ujipdlrdnnrj7o", panel="Schedules")
-    def stop(session: "Session", schedule_id: Id = None, name: ByName = None) -> None:
+    def stop(session: "Session", which: Which) -> None:
         """Keep further attempts of a schedule from starting, once it is handed over."""
         calls = session.delayer
-        found = acting(SCHEDULE, schedule_id, name, calls.stop, calls.get, calls.get_named)
+        found = acting(SCHEDULE, which.id, which.name, calls.stop, calls.get, calls.get_named)
         session.output.one(found, f"Stopped: no further attempt starts. It is {found.state}.")
 
 

@@ -5,64 +5,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from delayer_client.cli.commands.schedules import when as due
 from delayer_client.cli.commands.schedules.waiting import wait
+from delayer_client.cli.commands.schedules.when import DueFlags
 from delayer_client.cli.fields import making
 from delayer_client.cli.fields.types import ByType
-from delayer_client.cli.options import CONTEXT, examples, shared, with_signature
-from delayer_client.cli.reading.durations import duration
+from delayer_client.cli.options import CONTEXT, examples, with_signature
+from delayer_client.cli.shared import shared
 
 if TYPE_CHECKING:
     from delayer_client import Schedule
     from delayer_client.cli.session import Session
 
-Wait = Annotated[bool, typer.Option("--wait", "-w", help="Wait for its end.", rich_help_panel=due.PANEL)]
-Timeout = Annotated[
-    str | None,
-    typer.Option("--timeout", metavar="DURATION", help="Wait no longer than that.", rich_help_panel=due.PANEL),
-]
-
 
 def schedule(
-    session: "Session",
-    action: Any,
-    in_: due.In = None,
-    at: due.At = None,
-    when: due.When = None,
-    wait_for_end: Wait = False,
-    timeout: Timeout = None,
-    payload: making.Payload = None,
-    name: making.Name = None,
-    group: making.Group = None,
-    tag: making.Tag = None,
-    window: making.Window = None,
-    precision: making.Precision = None,
-    on_late: making.OnLateFlag = None,
-    retry_attempts: making.RetryAttempts = None,
-    retry_for: making.RetryFor = None,
-    retry_first: making.RetryFirst = None,
-    retry_factor: making.RetryFactor = None,
-    retry_max: making.RetryMax = None,
-    idempotency_key: making.Key = None,
+    session: "Session", action: Any, when: DueFlags, flags: making.MadeFlags, name: making.Name = None
 ) -> None:
     """Schedule an action."""
-    flags = making.Flags(
-        payload=payload,
-        group=group,
-        tag=tag,
-        window=window,
-        precision=precision,
-        on_late=on_late,
-        retry_attempts=retry_attempts,
-        retry_for=retry_for,
-        retry_first=retry_first,
-        retry_factor=retry_factor,
-        retry_max=retry_max,
-        idempotency_key=idempotency_key,
-    )
-    limit = duration(timeout) if timeout else None
-    made = session.delayer.schedule(action, name=name, **due.due(session, in_, at, when), **flags.read())
-    shown(session, made, wait_for_end=wait_for_end or bool(timeout), limit=limit)
+    limit = when.limit()
+    made = session.delayer.schedule(action, name=name, **when.due(session), **flags.read())
+    shown(session, made, when, limit)
 
 
 class ScheduleTypes(ByType):
@@ -80,45 +41,15 @@ def replace(
     session: "Session",
     action: Any,
     ctx: typer.Context,
-    in_: due.In = None,
-    at: due.At = None,
-    when: due.When = None,
+    when: DueFlags,
+    flags: making.MadeFlags,
     only_new: Annotated[bool, typer.Option("--only-new", help="Leave a live one alone.")] = False,
-    wait_for_end: Wait = False,
-    timeout: Timeout = None,
-    payload: making.Payload = None,
-    group: making.Group = None,
-    tag: making.Tag = None,
-    window: making.Window = None,
-    precision: making.Precision = None,
-    on_late: making.OnLateFlag = None,
-    retry_attempts: making.RetryAttempts = None,
-    retry_for: making.RetryFor = None,
-    retry_first: making.RetryFirst = None,
-    retry_factor: making.RetryFactor = None,
-    retry_max: making.RetryMax = None,
-    idempotency_key: making.Key = None,
 ) -> None:
     """Schedule an action under a name."""
-    flags = making.Flags(
-        payload=payload,
-        group=group,
-        tag=tag,
-        window=window,
-        precision=precision,
-        on_late=on_late,
-        retry_attempts=retry_attempts,
-        retry_for=retry_for,
-        retry_first=retry_first,
-        retry_factor=retry_factor,
-        retry_max=retry_max,
-        idempotency_key=idempotency_key,
-    )
     name = ctx.parent.params["name"] if ctx.parent else ""
-    moment = due.due(session, in_, at, when)
-    limit = duration(timeout) if timeout else None
+    moment, limit = when.due(session), when.limit()
     made = session.delayer.replace(name, action, only_new=only_new, **moment, **flags.read())
-    shown(session, made, wait_for_end=wait_for_end or bool(timeout), limit=limit)
+    shown(session, made, when, limit)
 
 
 class ReplaceTypes(ByType):
@@ -128,10 +59,11 @@ class ReplaceTypes(ByType):
     lines = ("delayer replace trial-17 http https://example.com/trial-ends --in 14d",)
 
 
-def shown(session: "Session", made: "Schedule", *, wait_for_end: bool, limit: timedelta | None) -> None:
-    """What was made."""
+def shown(session: "Session", made: "Schedule", when: DueFlags, limit: timedelta | None) -> None:
+    """Shows the schedule that was made."""
     from delayer_client.cli.showing.table import details
 
+    wait_for_end = when.wait_for_end or limit is not None
     for hint in made.hints or ():
         session.output.note(hint)
     if session.as_json:

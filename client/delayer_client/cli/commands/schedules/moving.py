@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from delayer_client.cli.commands.schedules.looking import ByName, Id
 from delayer_client.cli.fields import making
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.durations import NotRead, duration
 from delayer_client.cli.reading.identified import SCHEDULE, acting
+from delayer_client.cli.shared import Which
 
 if TYPE_CHECKING:
     from delayer_client.cli.session import Session
@@ -27,8 +27,7 @@ def add(app: typer.Typer) -> None:
     )
     def move(
         session: "Session",
-        schedule_id: Id = None,
-        name: ByName = None,
+        which: Which,
         to: Annotated[str | None, typer.Option("--to", metavar="TIME", help="When it is due instead.")] = None,
         in_: Annotated[str | None, typer.Option("--in", metavar="DURATION", help="The same, from now.")] = None,
         payload: making.Payload = None,
@@ -49,6 +48,6 @@ def add(app: typer.Typer) -> None:
             payload=making.payload(payload),
             idempotency_key=making.key(idempotency_key),
         )
-        moved = acting(SCHEDULE, schedule_id, name, change, calls.get, calls.get_named)
+        moved = acting(SCHEDULE, which.id, which.name, change, calls.get, calls.get_named)
         rows = [("Schedule", moved.id), ("Due", session.both(moved.point_in_time)), ("Replaces", moved.replaces or "")]
         session.output.one(moved, details(rows))

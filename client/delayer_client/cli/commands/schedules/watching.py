@@ -10,6 +10,7 @@ from attrs import frozen
 
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.durations import NotRead, duration
+from delayer_client.cli.shared import OfGroup
 from delayer_client.cli.showing import schedules
 from delayer_client.cli.showing.table import one_line
 from delayer_client.cli.showing.words import lateness, number
@@ -91,7 +92,7 @@ def add(app: typer.Typer) -> None:
     @command(app, "watch", "delayer watch --group orders", "delayer watch --once", panel="Schedules")
     def watch(
         session: "Session",
-        group: Annotated[str | None, typer.Option("--group", "-g", help="Only those of this group.")] = None,
+        group: OfGroup = None,
         rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, max=100, help="Of each table.")] = 10,
         every: Annotated[str, typer.Option("--every", metavar="DURATION", help="Between two looks.")] = "2s",
         once: Annotated[bool, typer.Option("--once", help="One look, then end.")] = False,

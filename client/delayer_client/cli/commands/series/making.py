@@ -5,16 +5,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from attrs import evolve
 
 from delayer_client.cli.commands.series import app, rule
-from delayer_client.cli.commands.series.looking import ByName, Id, on
+from delayer_client.cli.commands.series.looking import on
 from delayer_client.cli.fields import making
 from delayer_client.cli.fields.types import ByType
-from delayer_client.cli.options import CONTEXT, command, examples, shared, with_signature
+from delayer_client.cli.options import CONTEXT, command, examples, with_signature
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.reading.identified import SERIES, by_id_or_name
 from delayer_client.cli.reading.rules import rule as read_rule
 from delayer_client.cli.reading.values import members_of
+from delayer_client.cli.shared import Which, shared
 
 if TYPE_CHECKING:
     from delayer_client import Repeat, Series
@@ -31,57 +33,16 @@ def series_create(
     session: "Session",
     action: Any,
     ctx: typer.Context,
-    time_zone: rule.TimeZone = None,
-    anchor: rule.Anchor = None,
-    from_: rule.From = None,
-    until: rule.Until = None,
-    count: rule.Count = None,
-    on_missed: rule.OnMissed = None,
-    dst_gap: rule.DstGap = None,
-    dst_overlap: rule.DstOverlap = None,
+    repeat: rule.RuleFlags,
+    flags: making.MadeFlags,
     overlap: Overlap = None,
-    payload: making.Payload = None,
     name: making.Name = None,
-    group: making.Group = None,
-    tag: making.Tag = None,
-    window: making.Window = None,
-    precision: making.Precision = None,
-    on_late: making.OnLateFlag = None,
-    retry_attempts: making.RetryAttempts = None,
-    retry_for: making.RetryFor = None,
-    retry_first: making.RetryFirst = None,
-    retry_factor: making.RetryFactor = None,
-    retry_max: making.RetryMax = None,
-    idempotency_key: making.Key = None,
 ) -> None:
     """Schedule an action again and again."""
     from delayer_client.cli.showing.series import whole
 
-    repeat = rule.RuleFlags(
-        time_zone=time_zone,
-        anchor=anchor,
-        from_=from_,
-        until=until,
-        count=count,
-        on_missed=on_missed,
-        dst_gap=dst_gap,
-        dst_overlap=dst_overlap,
-    ).read(session, ctx.parent.params["rule"] if ctx.parent else "")
-    flags = making.Flags(
-        payload=payload,
-        group=group,
-        tag=tag,
-        window=window,
-        precision=precision,
-        on_late=on_late,
-        retry_attempts=retry_attempts,
-        retry_for=retry_for,
-        retry_first=retry_first,
-        retry_factor=retry_factor,
-        retry_max=retry_max,
-        idempotency_key=idempotency_key,
-    )
-    made = session.delayer.series.create(repeat, action, name=name, overlap=one_overlap(overlap), **flags.read())
+    read = repeat.read(session, ctx.parent.params["rule"] if ctx.parent else "")
+    made = session.delayer.series.create(read, action, name=name, overlap=one_overlap(overlap), **flags.read())
     session.output.one(made, *([] if session.as_json else whole(session, made)))
 
 
@@ -137,31 +98,14 @@ _add_types()
 )
 def change(
     session: "Session",
-    series_id: Id = None,
-    name: ByName = None,
+    which: Which,
+    of_rule: rule.RuleFlags,
+    flags: making.Flags,
     new_rule: Annotated[str | None, typer.Option("--rule", help="Another rule, as of `create`.")] = None,
-    time_zone: rule.TimeZone = None,
-    anchor: rule.Anchor = None,
-    from_: rule.From = None,
-    until: rule.Until = None,
-    count: rule.Count = None,
-    on_missed: rule.OnMissed = None,
-    dst_gap: rule.DstGap = None,
-    dst_overlap: rule.DstOverlap = None,
     action: Annotated[
         str | None, typer.Option("--action", metavar="JSON", help="Another action, with its type.")
     ] = None,
-    payload: making.Payload = None,
     overlap: Overlap = None,
-    window: making.Window = None,
-    on_late: making.OnLateFlag = None,
-    precision: making.Precision = None,
-    retry_attempts: making.RetryAttempts = None,
-    retry_for: making.RetryFor = None,
-    retry_first: making.RetryFirst = None,
-    retry_factor: making.RetryFactor = None,
-    retry_max: making.RetryMax = None,
-    idempotency_key: making.Key = None,
 ) -> None:
     """Give a series another rule, action or payload. What is not given stays.
 
@@ -169,52 +113,24 @@ def change(
     """
     from delayer_client import REMOVED
 
-    of_rule = rule.RuleFlags(
-        time_zone=time_zone,
-        anchor=anchor,
-        from_=from_,
-        until=until,
-        count=count,
-        on_missed=on_missed,
-        dst_gap=dst_gap,
-        dst_overlap=dst_overlap,
-    )
-    flags = making.Flags(
-        payload=payload,
-        window=None if window == "none" else window,
-        on_late=None if on_late == "none" else on_late,
-        precision=precision,
-        retry_attempts=retry_attempts,
-        retry_for=retry_for,
-        retry_first=retry_first,
-        retry_factor=retry_factor,
-        retry_max=retry_max,
-        idempotency_key=idempotency_key,
-    ).read()
+    removed = {name: REMOVED for name in ("window", "on_late") if getattr(flags, name) == "none"}
+    read: dict[str, Any] = {**evolve(flags, **dict.fromkeys(removed)).read(), **removed}
     given: dict[str, Any] = {"action": _action(action), "overlap": one_overlap(overlap)}
     changes_rule = bool(new_rule or of_rule.are_given)
     # The API takes a rule, and a retry, as a whole: what is not given is that of the series.
-    before = _series(session, series_id, name) if changes_rule or flags["retry"] else None
+    before = _series(session, which) if changes_rule or read["retry"] else None
     if before:
-        series_id, name = before.id, None
+        which = Which(id=before.id)
     if before and changes_rule:
         given["repeat"] = of_rule.changed(session, new_rule, _repeat_of(before))
-    change_it = partial(
-        session.delayer.series.change,
-        payload=flags["payload"],
-        window=REMOVED if window == "none" else flags["window"],
-        on_late=REMOVED if on_late == "none" else flags["on_late"],
-        retry=making.merged(flags["retry"], before.retry if before else None),
-        precision=flags["precision"],
-        idempotency_key=flags["idempotency_key"],
-        **given,
-    )
-    _show_changed(session, on(session, series_id, name, change_it), given.get("repeat"))
+    read["retry"] = making.merged(read["retry"], before.retry if before else None)
+    change_it = partial(session.delayer.series.change, **read, **given)
+    _show_changed(session, on(session, which, change_it), given.get("repeat"))
 
 
-def _series(session: "Session", series_id: str | None, name: str | None) -> "Series":
+def _series(session: "Session", which: Which) -> "Series":
     calls = session.delayer.series
-    return by_id_or_name(SERIES, series_id, name, calls.get, calls.get_named)
+    return by_id_or_name(SERIES, which.id, which.name, calls.get, calls.get_named)
 
 
 def _repeat_of(series: "Series") -> "Repeat":

@@ -42,17 +42,38 @@ DstOverlap = Annotated[
 
 
 @frozen(kw_only=True)
-class RuleFlags:
-    """As they were given."""
+class TimesFlags:
+    """The rule of the times, as it was given."""
 
-    time_zone: str | None = None
-    anchor: str | None = None
-    from_: str | None = None
-    until: str | None = None
-    count: int | None = None
-    on_missed: str | None = None
-    dst_gap: str | None = None
-    dst_overlap: str | None = None
+    time_zone: TimeZone = None
+    anchor: Anchor = None
+    from_: From = None
+    until: Until = None
+
+    def read(self, session: "Session", text: str) -> "Repeat":
+        """The rule. Raises NotRead."""
+        from delayer_client import Repeat
+
+        written = rule(text)
+        zone = self.time_zone or (name_of(session.zone) if _by_the_clock(written) else None)
+        return Repeat(
+            cron=written.get("cron"),
+            every=written.get("every"),
+            time_zone=zone,
+            anchor=_time(session, self.anchor, zone),
+            from_=_time(session, self.from_, zone),
+            until=_time(session, self.until, zone),
+        )
+
+
+@frozen(kw_only=True)
+class RuleFlags(TimesFlags):
+    """All of a rule."""
+
+    count: Count = None
+    on_missed: OnMissed = None
+    dst_gap: DstGap = None
+    dst_overlap: DstOverlap = None
 
     @property
     def are_given(self) -> bool:
@@ -81,26 +102,18 @@ class RuleFlags:
 
     def read(self, session: "Session", text: str) -> "Repeat":
         """The rule. Raises NotRead."""
-        from delayer_client import Dst, Repeat
+        from msgspec.structs import replace
 
-        written = rule(text)
+        from delayer_client import Dst
+
         dst = Dst(gap=self.dst_gap, overlap=self.dst_overlap) if self.dst_gap or self.dst_overlap else None
-        zone = self.time_zone or (name_of(session.zone) if _by_the_clock(written) else None)
-        return Repeat(
-            cron=written.get("cron"),
-            every=written.get("every"),
-            time_zone=zone,
-            anchor=_time(session, self.anchor, zone),
-            from_=_time(session, self.from_, zone),
-            until=_time(session, self.until, zone),
-            count=self.count,
-            on_missed=self.on_missed,
-            dst=dst,
-        )
+        return replace(super().read(session, text), count=self.count, on_missed=self.on_missed, dst=dst)
 
 
 def _kind(written: "Mapping[str, str | None]") -> str:
-    """What an anchor may belong to: an exact length, or days and months by the clock. A cron expression has none."""
+    """Says which kind of rule an anchor may belong to: an exact length, or days and months by the clock. A cron
+    expression has none.
+    """
     cron, every = written.get("cron") or "", written.get("every") or ""
     if cron:
         return "exact" if re.match(r"rate\(\d+ (minute|hour)", cron) else "days" if cron.startswith("rate(") else "cron"

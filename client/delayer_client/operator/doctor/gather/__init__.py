@@ -1,1 +1,1 @@
-"""What the doctor looks at. Each module asks one source, and judges nothing."""
+"""The doctor looks at these. Each module asks one source, and judges nothing."""

@@ -1,4 +1,4 @@
-"""What the account allows."""
+"""Asks what the account allows."""
 
 from datetime import datetime
 from typing import Final

@@ -128,7 +128,7 @@ def _owner(stack: OperatorStack | None, token: str, owner: str, authorization: s
 
 
 def _claims(token: str) -> dict[str, Any]:
-    """What the token says; nobody checks it here."""
+    """Reads the claims of the token; nobody checks them here."""
     parts = token.split(".")
     if len(parts) != 3:
         return {}

@@ -1,4 +1,4 @@
-"""What waits in the queues of the stack."""
+"""Looks at the messages in the queues of the stack."""
 
 from collections.abc import Sequence
 from datetime import datetime

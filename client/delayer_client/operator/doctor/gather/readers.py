@@ -1,4 +1,4 @@
-"""Who reads the queues and the streams, and how far behind that is."""
+"""Looks at the readers of the queues and the streams, and how far behind they are."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -51,7 +51,7 @@ def look_at_streams(stack: OperatorStack, now: datetime) -> StreamFacts:
 
 
 def look_at_canary(stack: OperatorStack, now: datetime) -> CanaryFacts:
-    """What executor-canary has measured."""
+    """The measurements of executor-canary."""
     wanted = {
         path: Metric(
             namespace="Delayer",

@@ -1,4 +1,4 @@
-"""What cannot be looked at is a fact, too."""
+"""If something cannot be looked at, that is a fact, too."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -13,7 +13,9 @@ T = TypeVar("T")
 
 
 def seen(permission: str, look: Callable[[], T]) -> Seen[T]:
-    """What `look` returns, or why it could not: `permission` is the one that it needs beside reading the stack."""
+    """Returns the result of `look`, or why it could not be had: `permission` is the one that it needs beside reading
+    the stack.
+    """
     try:
         with asking(permission):
             return look()

@@ -1,4 +1,4 @@
-"""What CloudFormation and EventBridge know, and what the ticks have left in the control table."""
+"""Asks CloudFormation and EventBridge, and reads the rows that the ticks have left in the control table."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What is stored: dead letters, what waits although it is due, rules of series."""
+"""Looks at stored things: dead letters, schedules that wait although they are due, rules of series."""
 
 import json
 from collections import Counter
@@ -40,7 +40,7 @@ def look_at_flow(stack: OperatorStack, _: datetime) -> Mapping[str, Any]:
 
 
 def look_at_rules(stack: OperatorStack, _: datetime) -> RuleFacts:
-    """Those in the dialect of EventBridge, of which earlier releases took more, of series that are not over."""
+    """Reads the rules in EventBridge's dialect of series that are not over: earlier releases accepted more of them."""
     pages = stack.client("dynamodb").get_paginator("scan")
     answers = list(islice(pages.paginate(TableName=stack.outputs["RegistryTable"], **DEFINITIONS), PAGES))
     return RuleFacts(

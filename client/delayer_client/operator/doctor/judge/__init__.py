@@ -1,1 +1,1 @@
-"""What the doctor concludes: facts in, findings out, and nothing is asked here."""
+"""The doctor concludes: facts in, findings out, and nothing is asked here."""

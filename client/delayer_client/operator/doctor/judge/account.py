@@ -1,4 +1,4 @@
-"""What the account allows, and what its functions have met."""
+"""Judges what the account allows, and what its functions have met."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -84,7 +84,7 @@ ENTRIES: Final = (ENOUGH, TOO_LOW, ASKED, RESERVED, NEARLY_USED, WELL, FAIL, THR
 
 
 def judge(facts: AccountFacts) -> Iterator[Finding]:
-    """What may run against what the stack needs, and what has run. Unseen parts are told by another."""
+    """Compares what may run with what the stack needs, and with what has run. Unseen parts are told by another."""
     if isinstance(facts.allowed, Unseen) or isinstance(facts.unreserved, Unseen):
         return
     figures: dict[str, Any] = {"needed": facts.needed, "allowed": facts.allowed, "unreserved": facts.unreserved}

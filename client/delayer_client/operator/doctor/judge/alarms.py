@@ -52,7 +52,7 @@ ENTRIES: Final = (QUIET, HEARD, RINGS, UNHEARD, UNHEARD_HERE, SILENCED)
 
 
 def judge(facts: AlarmFacts) -> Iterator[Finding]:
-    """Those that ring, those that are silenced, and the subscribers. Unseen parts are told by another."""
+    """Judges alarms that ring or are silenced, and their subscribers. Another judge tells of unseen parts."""
     if not isinstance(facts.alarms, Unseen):
         yield from _alarms(facts.alarms)
     if isinstance(facts.subscribers, Unseen):

@@ -1,4 +1,4 @@
-"""What waits in the queues, and in those of what came back."""
+"""Judges the messages in the queues, and in those of what came back."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -71,7 +71,7 @@ ENTRIES: Final = (DRAINED, DEAD, SUSPECTS, TOO_DEEP, TOO_OLD)
 
 
 def judge(facts: QueueFacts) -> Iterator[Finding]:
-    """What is wrong with each; one line if nothing is."""
+    """Finds the errors of each; one line if there are none."""
     queues, ages = facts.queues, {} if isinstance(facts.ages, Unseen) else facts.ages
     found = [finding for one in queues for finding in _of(one, ages.get(one.name))]
     waiting = sum(one.visible for one in queues)

@@ -1,4 +1,4 @@
-"""Who reads the queues and the streams."""
+"""Judges the readers of the queues and the streams."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -84,7 +84,7 @@ ENTRIES: Final = (ENABLED, DISABLED, GONE, CHANGING, FAILS, KEPT_UP, NOT_MEASURE
 
 
 def judge(readers: Sequence[Reader]) -> Iterator[Finding]:
-    """What is not enabled, or fails; one line if all is well."""
+    """Finds the readers that are not enabled, or fail; one line if all is well."""
     found = [finding for one in readers for finding in _of(one)]
     yield from found or [ENABLED(f"All {len(readers)} event source mappings are enabled.", number=len(readers))]
 

@@ -1,4 +1,4 @@
-"""What the doctor could not look at."""
+"""Names the things that the doctor could not look at."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass

@@ -1,4 +1,4 @@
-"""What waits for a person: dead letters, and what is due but may not fire."""
+"""Judges what waits for a person: dead letters, and schedules that are due but may not fire."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -104,7 +104,7 @@ def _most_frequent(reasons: Mapping[str, int]) -> dict[str, int]:
 
 
 def judge_flow(listed: Mapping[str, Any]) -> Iterator[Finding]:
-    """What operator-flow lists."""
+    """Judges the list of operator-flow."""
     found = [
         *(
             SUSPENDED(f"{_party(one)} is suspended: {one.get('reason', '')}", about=_party(one), **one)

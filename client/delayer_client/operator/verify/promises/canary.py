@@ -28,7 +28,7 @@ def canary(session: Session, account: Account, poll_seconds: float = POLL) -> li
 
 
 def is_well(alarm: CanaryAlarm) -> bool:
-    """It has figures, and does not ring."""
+    """Whether the alarm has figures, and does not ring."""
     return bool(alarm.figures) and alarm.state != "ALARM"
 
 

@@ -64,7 +64,7 @@ def cancel(session: Session, race: Race) -> int:
 
 
 def judged(answers: list[int], too_late: set[str], missing: set[str], fired: set[str]) -> Finding:
-    """What came of all races. `missing` were answered 409 and did not arrive, `fired` were answered 200 and did."""
+    """Judges all races. `missing` were answered 409 and did not arrive, `fired` were answered 200 and did."""
     promise = "races: a cancel tells the truth"
     cancelled, late = answers.count(HTTPStatus.OK), len(too_late)
     others = sorted({str(status) for status in answers if status not in (HTTPStatus.OK, HTTPStatus.CONFLICT)})

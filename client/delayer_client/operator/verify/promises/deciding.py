@@ -45,7 +45,7 @@ def when(opens: Millis) -> dict[str, Any]:
 
 
 def wait_for_decision(session: Session, schedule_id: str) -> dict[str, Any]:
-    """What GET shows of it, once it is decided, or when the time is over."""
+    """Returns the answer of GET about it, once it is decided, or when the time is over."""
     deadline = time.monotonic() + GRACE
     while True:
         shown = session.api.get(f"/schedules/{schedule_id}").content
@@ -55,7 +55,7 @@ def wait_for_decision(session: Session, schedule_id: str) -> dict[str, Any]:
 
 
 def judged(shown: dict[str, Any], opens: Millis, status: int) -> Finding:
-    """What came of it: its time, and the answer to its cancel."""
+    """Judges its time, and the answer to its cancel."""
     if shown.get("state") == "undecided":
         return broken(PROMISE, f"no time was decided within {GRACE} s")
     if shown.get("state") != "scheduled":

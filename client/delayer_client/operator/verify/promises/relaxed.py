@@ -10,6 +10,7 @@ from delayer_client.operator.verify.results.findings import Finding, broken, hel
 from delayer_client.operator.verify.session import Session, Unexpected
 
 AHEAD: Final[Millis] = HOUR
+RELAXED: Final = "relaxed"  # in the parameter Lanes
 ON_THIS_MACHINE: Final = ("http://localhost", "http://127.0.0.1")  # where `make local` plays the TTL itself
 
 

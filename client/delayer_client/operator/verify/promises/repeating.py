@@ -38,7 +38,7 @@ def repeating(session: Session, inbox: Inbox) -> Finding:
 
 
 def wait_for_number(session: Session, series: str, number: int) -> dict[str, Any]:
-    """What GET shows of the series, once it has come to this occurrence; nothing if it does not."""
+    """Returns the answer of GET about the series, once it has come to this occurrence; nothing if it does not."""
     deadline = time.monotonic() + GRACE
     while True:
         shown = session.api.get(f"/series/{series}").content

@@ -19,7 +19,10 @@ BODY: Final = b'{"verified": true}'
 
 
 def signing(session: Session) -> Finding:
-    """It is asked for twice. What a target gets cannot be seen from here. Errors: NoAnswer."""
+    """Asks for the signing secret twice: the answers must be the same.
+
+    How a target gets its requests signed cannot be seen from here. Errors: NoAnswer.
+    """
     first, second = session.api.get("/signing-secret"), session.api.get("/signing-secret")
     if first.status == HTTPStatus.FORBIDDEN:
         return unchecked(PROMISE, "the caller may not have it (403); --skip signatures leaves it out")

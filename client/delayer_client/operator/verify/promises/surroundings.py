@@ -1,4 +1,4 @@
-"""What stands around a stack: what its account allows, what its Region publishes, and what is paid for."""
+"""Checks the surroundings of a stack: what its account allows, what its Region publishes, and what is paid for."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""What a run found out, what it cost, and the table that says so."""
+"""The findings of a run, its cost, and the table that shows them."""

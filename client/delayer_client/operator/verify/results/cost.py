@@ -1,4 +1,6 @@
-"""What a run cost, by the cost model of docs/decide/cost.md: on-demand list prices, small records, nothing batched."""
+"""Calculates the cost of a run by the cost model of docs/decide/cost.md: on-demand list prices, small records, nothing
+batched.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -35,7 +37,7 @@ A_DEAD_LETTER: Final = S3_PUT + WRITE
 
 @dataclass(kw_only=True)
 class Bill:
-    """What was done."""
+    """The work that was done."""
 
     schedules: int = 0
     calls: int = 0  # of the API, beyond the creations
@@ -47,7 +49,7 @@ class Bill:
     has_journal: bool = True
 
     def cents(self) -> float:
-        """What AWS will bill for it, without the fixed cost of the stack."""
+        """The amount that AWS will bill for it, without the fixed cost of the stack."""
         millionths = (
             self.schedules * (FIRED + (EVENTS_AND_JOURNAL if self.has_journal else 0))
             + self.calls * A_CALL

@@ -1,4 +1,4 @@
-"""What a run found out about each promise."""
+"""The findings of a run about each promise."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -40,17 +40,17 @@ class Lateness:
 
 
 def held(promise: str, detail: str) -> Finding:
-    """It was tried, and it is so."""
+    """Says that a promise was tried, and holds."""
     return Finding(promise=promise, outcome=Outcome.HELD, detail=detail)
 
 
 def broken(promise: str, detail: str) -> Finding:
-    """It was tried, and it is not so."""
+    """Says that a promise was tried, and does not hold."""
     return Finding(promise=promise, outcome=Outcome.BROKEN, detail=detail)
 
 
 def unchecked(promise: str, detail: str) -> Finding:
-    """It could not be tried; the detail says what is missing."""
+    """Says that a promise could not be tried; the detail says what is missing."""
     return Finding(promise=promise, outcome=Outcome.UNCHECKED, detail=detail)
 
 

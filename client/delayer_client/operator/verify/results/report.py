@@ -1,4 +1,4 @@
-"""What a run came to, for whoever shows it."""
+"""The result of a run, for the program that shows it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,1 +1,1 @@
-"""What runs each minute: the tick, and the canary that it sends."""
+"""Judges what runs each minute: the tick, and the canary that it sends."""

@@ -97,7 +97,7 @@ def judge_stack(facts: StackFacts) -> Iterator[Finding]:
 
 
 def judge(facts: TickFacts, now: datetime) -> Iterator[Finding]:
-    """What is switched off, and whether the ticks leave their signs. Unseen parts are told by another."""
+    """Finds what is switched off, and whether the ticks leave their signs. Unseen parts are told by another."""
     if not isinstance(facts.rule, Unseen) and facts.rule.state != "ENABLED":
         yield SWITCHED_OFF(
             f"The rule {facts.rule.name} is {facts.rule.state.lower() or 'gone'}.", about=facts.rule.name

@@ -1,1 +1,0 @@
-"""`python -m operate.verify`: the command line of `delayer_client.operator.verify`."""

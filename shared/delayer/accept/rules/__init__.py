@@ -1,0 +1,1 @@
+"""Decides: data in, data out. No clock, no chance, nothing from outside."""

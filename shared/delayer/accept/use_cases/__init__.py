@@ -1,0 +1,1 @@
+"""Carries out: ports in, decisions of the rules carried out."""

@@ -1,1 +1,0 @@
-"""The AWS adapters of the ports, and the only package that imports botocore."""

@@ -1,1 +1,0 @@
-"""Connections: their rows in the registry, their values in Secrets Manager, their tokens."""

@@ -1,1 +1,0 @@
-"""What CloudFormation and the registered actions look like in AWS."""

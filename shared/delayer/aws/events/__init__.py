@@ -1,1 +1,0 @@
-"""The events that wake the functions, translated."""

@@ -1,1 +1,0 @@
-"""Requests and answers of an API Gateway HTTP API, payload format 2.0."""

@@ -1,1 +1,0 @@
-"""Queues, the topic, and the bucket of the dead letters."""

@@ -1,1 +1,0 @@
-"""The engine of the store on DynamoDB."""

@@ -1,1 +1,0 @@
-"""The pure core: models, and decisions returned as data. No I/O, no clock, no randomness of its own."""

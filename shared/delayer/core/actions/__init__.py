@@ -1,1 +1,0 @@
-"""Action types: what their classes say, and whose they are."""

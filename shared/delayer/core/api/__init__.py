@@ -1,1 +1,0 @@
-"""What a client may ask, and what it is answered."""

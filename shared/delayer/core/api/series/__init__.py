@@ -1,1 +1,0 @@
-"""What clients ask for of series."""

@@ -1,1 +1,0 @@
-"""The calls on signing secrets."""

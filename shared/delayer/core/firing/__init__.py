@@ -1,1 +1,0 @@
-"""What each function on the firing path decides, in the order of the flow."""

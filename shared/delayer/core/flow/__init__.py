@@ -1,1 +1,0 @@
-"""Decides what waits although it is due: suspensions, and the circuits of targets that do not answer."""

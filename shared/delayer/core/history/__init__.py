@@ -1,1 +1,0 @@
-"""Lifecycle events, and the state that they add up to."""

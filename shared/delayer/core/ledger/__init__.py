@@ -1,1 +1,0 @@
-"""Who decides: the ledger row, the table of the lifecycle through which each row is made, the claim, the outcome."""

@@ -1,1 +1,0 @@
-"""What an operator says that an owner may do."""

@@ -1,1 +1,0 @@
-"""Rules of recurrence: what `repeat` says, and the times that follow from it."""

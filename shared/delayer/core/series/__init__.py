@@ -1,1 +1,0 @@
-"""A series: a schedule that is put again and again, by a rule."""

@@ -1,1 +1,0 @@
-"""Signatures by which a target knows that a request is Delayer's: keys, secrets, and how long each of them signs."""

@@ -1,0 +1,151 @@
+"""Time, order, logs, objects and secrets in memory."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from threading import Condition
+from typing import Generic
+
+from attrs import Factory, define
+
+from delayer.engines.ports import Count, Item, Lateness, Outcome
+from delayer.schedule.instants import Millis
+
+
+@define
+class ManualClock:
+    """Tells the time that it is told. Sleeping moves it, so nothing ever waits."""
+
+    at: Millis
+
+    def now(self) -> Millis:
+        return self.at
+
+    def sleep_until(self, instant: Millis) -> None:
+        self.at = max(self.at, instant)
+
+    def move(self, by: Millis) -> None:
+        """Time passes."""
+        self.at += by
+
+
+class ManualMeeting(Condition):
+    """Lets threads meet at a clock that somebody moves.
+
+    While nobody does no time passes: to wait for a while is to let the others in, once.
+    """
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until somebody notifies, if there is no end to it; else at once."""
+        return super().wait(None if timeout is None else 0)
+
+
+class InOrder:
+    """Does one after the other."""
+
+    def map(self, do: Callable[[Item], Outcome], items: Iterable[Item]) -> list[Outcome]:
+        return [do(item) for item in items]
+
+
+@define
+class Finished(Generic[Outcome]):
+    """Has ended already."""
+
+    outcome: Outcome
+
+    def wait(self, seconds: float) -> bool:  # noqa: ARG002 - as the port
+        return True
+
+    def result(self) -> Outcome:
+        return self.outcome
+
+
+class AtOnce:
+    """Does it before the caller goes on."""
+
+    def start(self, do: Callable[[], Outcome]) -> Finished[Outcome]:
+        return Finished(do())
+
+
+@define
+class Tokens:
+    """Nonces `n1`, `n2`, … : each is new."""
+
+    prefix: str = "n"
+    count: int = 0
+
+    def __call__(self) -> str:
+        self.count += 1
+        return f"{self.prefix}{self.count}"
+
+
+@define
+class MemoryObserver:
+    """Remembers what it was told."""
+
+    lines: list[tuple[str, str, dict[str, object]]] = Factory(list)  # event, schedule id, facts
+    warnings: list[str] = Factory(list)
+    counts: Counter[Count] = Factory(Counter)
+    lateness: list[Millis] = Factory(list)  # of the metric Lateness
+    canaries: list[tuple[Lateness, Millis]] = Factory(list)  # and relaxed schedules: of all other metrics
+
+    def note(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        self.lines.append((event, schedule_id, facts))
+
+    def warn(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        self.note(event, schedule_id, **facts)
+        self.warnings.append(event)
+
+    def count(self, metric: Count, number: int = 1) -> None:
+        self.counts[metric] += number
+
+    def measure_lateness(self, lateness: Millis, metric: Lateness = "Lateness") -> None:
+        if metric == "Lateness":
+            self.lateness.append(lateness)
+        else:
+            self.canaries.append((metric, lateness))
+
+
+class MemoryObjects(dict[str, bytes]):
+    """Keeps objects in memory."""
+
+    def put(self, key: str, content: bytes) -> None:
+        self[key] = content
+
+    def list(self, prefix: str, after: str, at_most: int) -> list[str]:
+        return sorted(key for key in self if key.startswith(prefix) and key > after)[:at_most]
+
+    def remove(self, key: str) -> None:
+        self.pop(key, None)
+
+
+@define
+class MemorySecrets:
+    """Keeps values in memory."""
+
+    texts: dict[tuple[str, str], str] = Factory(dict)
+
+    def create(self, owner: str, secret: str, text: str) -> None:
+        self.texts.setdefault((owner, secret), text)
+
+    def read(self, owner: str, secret: str) -> str | None:
+        return self.texts.get((owner, secret))
+
+    def delete(self, owner: str, secret: str) -> None:
+        self.texts.pop((owner, secret), None)
+
+
+@define
+class MemorySeal:
+    """Keeps each text here, which stands for itself by a number."""
+
+    key: str = "1"
+    texts: dict[str, tuple[str, str, str]] = Factory(dict)
+
+    def sealed(self, text: str, about: str) -> str:
+        number = f"sealed-{len(self.texts) + 1}"
+        self.texts[number] = (self.key, text, about)
+        return number
+
+    def opened(self, sealed: str, about: str) -> str | None:
+        key, text, said = self.texts.get(sealed, ("", "", ""))
+        return text if (key, said) == (self.key, about) else None

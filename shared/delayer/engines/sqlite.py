@@ -1,0 +1,335 @@
+"""The store on SQLite. Whoever wants to hear of changes is told within the transaction that makes them."""
+
+import base64
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from threading import RLock
+from typing import Any, Final, TypeAlias
+
+import msgspec
+from attrs import field, frozen
+
+from delayer.engines.ports import Unavailable
+from delayer.engines.store.model import (
+    Change,
+    Check,
+    Delete,
+    Item,
+    ItemChange,
+    Key,
+    KeyRange,
+    Page,
+    Put,
+    Query,
+    StoredItem,
+    Value,
+    Write,
+    after,
+    answered,
+    holds,
+    kept,
+)
+from delayer.engines.store.store import (
+    ITEM,
+    Answer,
+    WriteRefused,
+    check_distinct,
+    check_item,
+    check_key,
+    check_query,
+    check_transaction,
+)
+
+SET, NUMBER, BYTES = "$set", "$number", "$bytes"
+MARKS: Final = {SET, NUMBER, BYTES}
+_ENCODER: Final = msgspec.json.Encoder()
+_DECODER: Final = msgspec.json.Decoder(dict[str, Any])
+MEMORY: Final = ":memory:"
+LAST: Final = "\U0010ffff"  # behind all characters
+EXPIRES: Final = "expiresAt"  # epoch seconds, as DynamoDB's TTL has it
+TABLE: Final = """
+    CREATE TABLE IF NOT EXISTS items (
+        table_name TEXT NOT NULL,
+        partition TEXT NOT NULL,
+        sort TEXT NOT NULL,
+        item BLOB NOT NULL,
+        expires INTEGER,
+        PRIMARY KEY (table_name, partition, sort)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS items_by_expiry ON items (expires) WHERE expires IS NOT NULL;
+"""
+READ: Final = "SELECT item FROM items WHERE table_name = ? AND partition = ? AND sort = ?"
+PUT: Final = "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?)"
+DELETE: Final = "DELETE FROM items WHERE table_name = ? AND partition = ? AND sort = ?"
+
+
+def encode(item: StoredItem) -> bytes:
+    """An item as JSON. Raises Unavailable if it cannot be stored."""
+    try:
+        return _ENCODER.encode(item if _is_plain(item) else {name: _prepared(value) for name, value in item.items()})
+    except (TypeError, UnicodeError, OverflowError) as error:
+        raise Unavailable(f"an item that cannot be stored: {error}") from error
+
+
+def _is_plain(item: StoredItem) -> bool:
+    return all(type(value) in (str, int, bool) for value in item.values())
+
+
+def _prepared(value: Value) -> Any:
+    """msgspec has a form of its own for bytes and decimals, which would be read as texts and floats."""
+    match value:
+        case bytes():
+            return {BYTES: base64.b64encode(value).decode()}
+        case Decimal():
+            return {NUMBER: str(value)}
+        case frozenset() if value:
+            return {SET: [_prepared(one) for one in sorted(value)]}
+        case list():
+            return [_prepared(one) for one in value]
+        case dict():
+            if MARKS & value.keys():
+                raise TypeError(f"no attribute may be called {MARKS & value.keys()}")
+            return {name: _prepared(one) for name, one in value.items()}
+        case str() | bool() | int() | None:
+            return value
+    raise TypeError(f"no attribute is a {type(value).__name__}, or an empty one")
+
+
+def decode(text: bytes) -> Item:
+    """The inverse."""
+    item: Item = _DECODER.decode(text)
+    return {name: _restored(value) for name, value in item.items()} if b'"$' in text else item
+
+
+def _restored(value: Any) -> Value:
+    match value:
+        case {"$set": members}:
+            return frozenset(_restored(one) for one in members)
+        case {"$number": number}:
+            return Decimal(number)
+        case {"$bytes": encoded}:
+            return base64.b64decode(encoded)
+        case dict():
+            return {name: _restored(one) for name, one in value.items()}
+        case list():
+            return [_restored(one) for one in value]
+    return value
+
+
+Place: TypeAlias = tuple[str, str, str]
+Heard: TypeAlias = Callable[[Sequence[ItemChange]], None]
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    """In a file, what is written is on the disk before its answer; no reader waits for a writer of another process."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=64)
+    if path != MEMORY:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA busy_timeout = 5000")
+    connection.executescript(TABLE)
+    return connection
+
+
+@frozen(kw_only=True, eq=False)
+class SqliteStore:
+    """Stores items in a database of SQLite. All threads of the process may use it, one at a time.
+
+    Whoever hears of changes is told before they are committed. If that fails, they are undone, and never were.
+    """
+
+    path: str = MEMORY
+    heard: Heard | None = None
+    _lock: RLock = field(factory=RLock, init=False)
+    _connection: sqlite3.Connection = field(init=False)
+    _partitions: set[tuple[str, str]] = field(factory=set, init=False)  # that ever had an item, in memory
+
+    @_connection.default
+    def _open(self) -> sqlite3.Connection:
+        return _connect(self.path)
+
+    def get(self, table: str, key: Key, *, latest: bool = True) -> Item | None:
+        check_key(key)
+        with self._reading() as connection:
+            return _read(connection, _place(table, key))
+
+    def get_many(self, table: str, keys: Sequence[Key], *, latest: bool = True) -> list[Item]:
+        check_distinct(keys)
+        for key in keys:
+            check_key(key)
+        with self._reading() as connection:
+            found = [_read(connection, _place(table, key)) for key in keys]
+        return [item for item in found if item is not None]
+
+    def query(self, query: Query) -> Page:
+        """A sweep asks for many minutes that have nothing. In memory that is known without a statement."""
+        check_query(query)
+        [partition] = query.partition.values()
+        if self.path == MEMORY and (query.table, partition) not in self._partitions:
+            return Page(())
+        with self._reading() as connection:
+            texts = connection.execute(*_select(query)).fetchall()
+        items = [decode(text) for (text,) in texts]
+        more: str = items[-1][query.sort] if items and len(items) == query.at_most else ""
+        return Page(kept(query, [item for item in items if holds(query.when, item)]), more)
+
+    def count(self, query: Query, at_most: int) -> int:
+        return len(self.query(query._replace(at_most=0)).items)
+
+    def write(self, write: Write) -> Item:
+        if isinstance(write, Check):
+            raise TypeError("a condition alone is part of a transaction")
+        with self._writing() as connection:
+            [new] = self._written(connection, [write])
+        return answered(write, new or {}) if isinstance(write, Change) and write.is_answered else {}
+
+    def write_each(self, puts: Sequence[Put]) -> list[Answer]:
+        return [self._answer(put) for put in puts]
+
+    def _answer(self, put: Put) -> Answer:
+        try:
+            self.write(put)
+        except (WriteRefused, Unavailable) as answer:
+            return answer
+        return None
+
+    def write_all(self, writes: Sequence[Put | Delete]) -> list[Put | Delete]:
+        try:
+            check_distinct([one.key for one in writes])
+            with self._writing() as connection:
+                self._written(connection, writes)
+        except Unavailable:
+            return list(writes)
+        return []
+
+    def transact(self, writes: Sequence[Write]) -> None:
+        check_transaction(writes)
+        with self._writing() as connection:
+            self._written(connection, writes)
+
+    def rows(self, table: str) -> list[Item]:
+        """All items of a table, in the order of their keys: for tests, and for people who look."""
+        with self._reading() as connection:
+            select = "SELECT item FROM items WHERE table_name = ? ORDER BY partition, sort"
+            return [decode(text) for (text,) in connection.execute(select, (table,))]
+
+    def forget(self, table: str, key: Key | None = None) -> None:
+        """Deletes an item, or all of a table, and tells nobody: for tests of what is missing."""
+        with self._writing() as connection:
+            if key is None:
+                connection.execute("DELETE FROM items WHERE table_name = ?", (table,))
+            else:
+                connection.execute(DELETE, _place(table, key))
+
+    def expire_one(self, table: str, key: Key) -> None:
+        """The same for one item, if it is there, whatever its `expiresAt` is."""
+        with self._writing() as connection:
+            place = _place(table, key)
+            old = _read(connection, place)
+            connection.execute(DELETE, place)
+            self._tell([ItemChange(table, old, None, is_expired=True)])
+
+    def expire(self, seconds: int, at_most: int = 1_000) -> int:
+        """Does the work of the TTL: it deletes items whose `expiresAt` is past. Returns their number."""
+        with self._writing() as connection:
+            select = "SELECT table_name, partition, sort, item FROM items WHERE expires < ? LIMIT ?"
+            gone = connection.execute(select, (seconds, at_most)).fetchall()
+            connection.executemany(DELETE, [tuple(place) for *place, _ in gone])
+            self._tell([ItemChange(place[0], decode(text), None, is_expired=True) for *place, text in gone])
+        return len(gone)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                yield self._connection
+            except (sqlite3.Error, UnicodeError) as error:
+                raise Unavailable(f"read {self.path}: {error}") from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction. Nobody else writes meanwhile, in this process or another."""
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._connection
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    if self._connection.in_transaction:  # otherwise SQLite has undone it itself
+                        self._connection.execute("ROLLBACK")
+                    raise
+            except (sqlite3.Error, UnicodeError) as error:
+                raise Unavailable(f"write {self.path}: {error}") from error
+
+    def _written(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Item | None]:
+        """The items afterwards. Raises WriteRefused."""
+        places = [_checked(one) for one in writes]
+        before = [_read(connection, place) for place in places]
+        refused = [None if holds(one.when, old) else old or {} for one, old in zip(writes, before, strict=True)]
+        if any(item is not None for item in refused):
+            raise WriteRefused(refused)
+        now = [after(one, old) for one, old in zip(writes, before, strict=True)]
+        for write, place, new in zip(writes, places, now, strict=True):
+            if new is None:
+                connection.execute(DELETE, place)
+            elif not isinstance(write, Check):
+                text = encode(new)
+                if len(text) > ITEM // 2:  # otherwise it cannot be too large, and need not be counted
+                    check_item(new)
+                connection.execute(PUT, (*place, text, _expiry(new)))
+                self._partitions.add(place[:2])
+        self._tell([ItemChange(one.table, old, new) for one, old, new in zip(writes, before, now, strict=True)])
+        return now
+
+    def _tell(self, changes: Sequence[ItemChange]) -> None:
+        """As in DynamoDB's stream, a write that changes nothing is no change."""
+        if self.heard and (real := [one for one in changes if one.old != one.new]):
+            self.heard(real)
+
+
+def _place(table: str, key: Key) -> Place:
+    partition, *sort = key.values()
+    return table, partition, sort[0] if sort else ""
+
+
+def _checked(write: Write) -> Place:
+    check_key(write.key)
+    return _place(write.table, write.key)
+
+
+def _read(connection: sqlite3.Connection, place: Place) -> Item | None:
+    found = connection.execute(READ, place).fetchone()
+    return decode(found[0]) if found else None
+
+
+def _expiry(item: Item) -> int | None:
+    value = item.get(EXPIRES)
+    return value if isinstance(value, int) else None
+
+
+def _select(query: Query) -> tuple[str, list[str | int]]:
+    [partition] = query.partition.values()
+    where = ["table_name = ?", "partition = ?"]
+    values: list[str | int] = [query.table, partition]
+    if query.within:
+        condition, bounds = _bounds(query.within)
+        where.append(condition)
+        values += bounds
+    if query.after:
+        where.append(f"sort {'<' if query.is_backward else '>'} ?")
+        values.append(query.after)
+    order = "DESC" if query.is_backward else "ASC"
+    text = f"SELECT item FROM items WHERE {' AND '.join(where)} ORDER BY sort {order} LIMIT ?"  # noqa: S608 - our words
+    return text, [*values, query.at_most or -1]
+
+
+def _bounds(within: KeyRange) -> tuple[str, list[str]]:
+    match within.operator:
+        case "between":
+            return "sort BETWEEN ? AND ?", [within.value, within.last]
+        case "begins":
+            return "sort >= ? AND sort < ?", [within.value, f"{within.value}{LAST}"]
+    return f"sort {within.operator} ?", [within.value]

@@ -1,0 +1,1 @@
+"""Makes the attempts at a target, and writes how each ended."""

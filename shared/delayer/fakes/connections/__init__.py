@@ -1,1 +1,0 @@
-"""Connections in memory."""

@@ -1,1 +1,0 @@
-"""Queues, the topic, and the store of the dead letters."""

@@ -1,1 +1,0 @@
-"""Time, order, logs, a target, and faults."""

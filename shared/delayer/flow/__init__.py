@@ -1,0 +1,3 @@
+"""Flow control decides which schedules wait although they are due: suspensions, circuits of targets that do not answer,
+limits and their seats.
+"""

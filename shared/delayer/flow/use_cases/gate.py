@@ -1,0 +1,127 @@
+"""Makes a due schedule wait while its owner or its target is suspended, or the circuit of its target is open."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from attrs import define, field, frozen
+
+from delayer.actions.rules.model import ActionType
+from delayer.engines.ports import Clock, Unavailable
+from delayer.flow.ports import Blocks
+from delayer.flow.rules.block import Block, BlockKind, Party, party_of, probing, unprobed
+from delayer.flow.rules.gate import SHORTEST_WAIT, Probe, Wait, decide_gate
+from delayer.flow.use_cases.view import BlocksInView
+from delayer.schedule.messages import DelayerMessage
+from delayer.schedule.schedule import Schedule
+
+AT_MOST: Final = 10_000  # messages that are remembered
+ASKED: Final = 3  # times in a row: a row that was just written by another is read anew
+
+
+@define(kw_only=True)
+class Successors:
+    """How often the messages were sent again whose successors SQS has taken.
+
+    Each time that a message is sent again it may become two: SQS repeats a delivery, or does not answer a send. None of
+    them is claimed, so all would go on, and become more and more as long as their target is suspended. But a message
+    counts how often it was sent again, and one that counts more than another makes it needless. So the one that counts
+    most is never left out, whatever any clock says (ADR 0112).
+    """
+
+    at_most: int = AT_MOST
+    _hops: dict[tuple[str, str], int] = field(factory=dict, init=False)
+
+    def has_successor(self, message: DelayerMessage) -> bool:
+        """Whether SQS has taken one that was sent again more often."""
+        return message.hops <= self._hops.get(_name(message), -1)
+
+    def sent(self, message: DelayerMessage) -> None:
+        """A successor of this message is in the queue. The oldest is forgotten if there are too many."""
+        before = self._hops.pop(_name(message), -1)
+        self._hops[_name(message)] = max(before, message.hops)
+        if len(self._hops) > self.at_most:
+            del self._hops[next(iter(self._hops))]
+
+
+def _name(message: DelayerMessage) -> tuple[str, str]:
+    return message.schedule.id, message.nonce
+
+
+@frozen(kw_only=True)
+class Gate:
+    """The relay asks this before a claim, and an executor before an attempt (ADR 0110).
+
+    Without blocks it costs one read in two seconds, and nothing for a schedule.
+    """
+
+    clock: Clock
+    blocks: Blocks
+    view: BlocksInView
+    actions: Mapping[str, ActionType]  # by type
+    heeds: frozenset[BlockKind]
+
+    def closed(self, schedule: Schedule, nonce: str) -> Wait | None:
+        """Why it must wait, and how long; None if it may pass.
+
+        Of a circuit whose pause is over, one schedule passes: the one whose nonce was written first. Raises
+        Unavailable.
+        """
+        if not self._heeded():
+            return None
+        party = self.party_of(schedule)
+        for _ in range(ASKED):
+            decision = decide_gate(self._heeded(), party, nonce, schedule.point_in_time, self.clock.now())
+            if not isinstance(decision, Probe):
+                return decision
+            wait = Wait(block=decision.block, seconds=SHORTEST_WAIT)
+            if not self._probe(decision, nonce):
+                self.view.read_again()
+        return wait
+
+    def wait_for(self, schedule: Schedule, nonce: str) -> Wait | None:
+        """Why it would have to wait now; nothing is written. Raises Unavailable."""
+        blocks = self._heeded()
+        if not blocks:
+            return None
+        decision = decide_gate(blocks, self.party_of(schedule), nonce, schedule.point_in_time, self.clock.now())
+        return decision if isinstance(decision, Wait) else None
+
+    def is_probe(self, schedule: Schedule, nonce: str) -> bool:
+        """Whether it is let through only to see whether its target answers. Raises Unavailable."""
+        if not any(block.probe == nonce for block in self.view()):
+            return False
+        circuit = self.view.row(BlockKind.CIRCUIT, self.party_of(schedule))
+        return circuit is not None and circuit.probe == nonce
+
+    def _heeded(self) -> tuple[Block, ...]:
+        return tuple(block for block in self.view() if block.kind in self.heeds)
+
+    def give_back(self, nonce: str) -> None:
+        """Gives back the probe of a message that reaches no target: another one may probe at once.
+
+        If AWS does not answer, another one may in a minute.
+        """
+        try:
+            for block in self.view():
+                if block.probe == nonce:
+                    free = unprobed(block)
+                    if self.blocks.change(free):
+                        self.view.note(free)
+        except Unavailable:
+            return
+
+    def party_of(self, schedule: Schedule) -> Party:
+        """Its owner and its target."""
+        action = self.actions.get(schedule.definition.action_type)
+        return party_of(schedule, action.fair_by if action else "")
+
+    def _probe(self, found: Probe, nonce: str) -> bool:
+        """Whether it is the one. If another was faster, or this one itself before its claim, the row says so."""
+        mine = probing(found.block, nonce, self.clock.now())
+        try:
+            is_mine = self.blocks.change(mine)
+        except Unavailable:
+            return False
+        if is_mine:
+            self.view.note(mine)
+        return is_mine

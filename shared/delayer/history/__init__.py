@@ -1,0 +1,1 @@
+"""Lifecycle events, the journal of them, and the lists of schedules."""

@@ -1,0 +1,1 @@
+"""Groups that are cancelled in the background."""

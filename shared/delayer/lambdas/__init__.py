@@ -1,0 +1,1 @@
+"""The events of Lambda, translated, and how one function asks another."""

@@ -1,0 +1,1 @@
+"""Masking shows nothing of secrets. Pure."""

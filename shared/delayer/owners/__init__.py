@@ -1,0 +1,1 @@
+"""An operator says which actions an owner may schedule, and how many."""

@@ -1,0 +1,1 @@
+"""From the delayer queue to the queue of the action: waits, claims, hands over. Also in the relaxed lane."""

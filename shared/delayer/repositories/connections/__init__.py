@@ -1,1 +1,0 @@
-"""Connections and their tokens, without their secrets."""

@@ -1,1 +1,0 @@
-"""The control table: rows of which the whole stack has one."""

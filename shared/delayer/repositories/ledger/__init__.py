@@ -1,1 +1,0 @@
-"""The ledger: one row for each schedule, changed under conditions only."""

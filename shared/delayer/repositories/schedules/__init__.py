@@ -1,1 +1,0 @@
-"""The records of what is still to be enqueued, in the table of their lane."""

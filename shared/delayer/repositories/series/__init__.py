@@ -1,1 +1,0 @@
-"""Series: cursors, definitions, current occurrences, directories, and how far their net is."""

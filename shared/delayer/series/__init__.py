@@ -1,0 +1,1 @@
+"""A schedule that is put again and again, by a rule."""

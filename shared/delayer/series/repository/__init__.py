@@ -1,0 +1,1 @@
+"""The rows of these ports, on the store."""

@@ -1,1 +1,0 @@
-"""How an attempt gets its credentials."""

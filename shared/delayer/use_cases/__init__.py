@@ -1,1 +1,0 @@
-"""What each function does: ports in, decisions from the core carried out."""

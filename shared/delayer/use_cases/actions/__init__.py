@@ -1,1 +1,0 @@
-"""Action types: registered, and looked up."""

@@ -1,1 +1,0 @@
-"""One class for each call of the API."""

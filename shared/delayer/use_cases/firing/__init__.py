@@ -1,1 +1,0 @@
-"""One class for each function on the firing path."""

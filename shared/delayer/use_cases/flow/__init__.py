@@ -1,1 +1,0 @@
-"""Keeps a slow, dead or suspended target from harming others."""

@@ -1,1 +1,0 @@
-"""Lifecycle events: published, and written into the journal."""

@@ -1,1 +1,0 @@
-"""Owner policies, as they are known and as they are written."""

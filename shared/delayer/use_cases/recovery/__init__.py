@@ -1,1 +1,0 @@
-"""Dead letters: stored, drained, redriven."""

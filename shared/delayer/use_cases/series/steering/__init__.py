@@ -1,1 +1,0 @@
-"""What clients do to a series that is there."""

@@ -1,1 +1,0 @@
-"""What waits for its time: sent to the function of its policy, found again, and decided."""

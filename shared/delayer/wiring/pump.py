@@ -1,0 +1,219 @@
+"""Moves messages and records between the functions of a stack in memory: for the tests, the test kit, the simulation.
+
+A source gives out what it has batch by batch, and hears what became of each, as Lambda's event source mappings do: what
+failed in a stream is given out again with all that follows it, and what failed in a queue after its visibility timeout.
+The pump asks one source after the other, in the order of the manifest, and runs the functions with what there is. When
+none has anything, it waits until the next thing is due (ADR 0175).
+
+Who uses it says with `run` how a function is run: at once, beside others, or in a process of its own. A batch is
+settled before `run` returns. Who decides what comes next, as the simulation does, uses the sources alone.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from attrs import define, field, frozen
+
+from delayer.engines.memory.messaging import MemoryQueue
+from delayer.engines.ports import Clock
+from delayer.history.model import LifecycleRecord, of_record, of_row
+from delayer.lambdas.memory_stream import LEDGER, SCHEDULES, Feed, MemoryStream
+from delayer.schedule.instants import MINUTE, Millis
+from delayer.schedule.schedule import Schedule
+from delayer.wiring.manifest import FromStream
+
+
+@frozen(kw_only=True, eq=False)
+class Batch:
+    """The items that one run of a function is given."""
+
+    source: "Source"
+    items: Sequence[Any]  # records of a stream, messages of a queue; nothing, each minute
+    shard: int = 0  # of a stream: nothing else of it is given out until this is settled
+
+    @property
+    def function(self) -> str:
+        """Its name in the manifest."""
+        return self.source.function
+
+    def settle(self, failed: Sequence[str] | None) -> None:
+        """The result of a run: the ids of what failed; None if the function died, or raised."""
+        self.source.settle(self, failed)
+
+
+@define(kw_only=True, eq=False)
+class Source:
+    """Where batches for one function come from. Whatever is put into it is there at once, if it says nothing else."""
+
+    function: str
+
+    def batches(self) -> Iterator[Batch]:
+        """Returns the batches of now: one of a shard, some of a queue. Each is run before the next is taken."""
+        raise NotImplementedError
+
+    def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
+        """As that of the batch."""
+
+    def next_at(self) -> Millis | None:
+        """When there will be something, unless something happens before; None: nobody knows of anything."""
+        return None
+
+    def is_empty(self) -> bool:
+        """Whether nothing is in it, now or later."""
+        return True
+
+
+@define(kw_only=True, eq=False)
+class StreamSource(Source):
+    """The stream of a table: in order, again from the lowest that failed."""
+
+    stream: MemoryStream
+
+    def batches(self) -> Iterator[Batch]:
+        return (batch for shard in self.stream.busy() if (batch := self.of_shard(shard)))
+
+    def of_shard(self, shard: int) -> Batch | None:
+        """Returns the next batch in it."""
+        records = self.stream.receive(shard)
+        return Batch(source=self, items=list(records), shard=shard) if records else None
+
+    def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
+        self.stream.settle(batch.shard, failed)
+
+    def is_empty(self) -> bool:
+        return not self.stream.unread()
+
+
+@define(kw_only=True, eq=False)
+class QueueSource(Source):
+    """A queue. What is not settled comes again after its visibility timeout."""
+
+    queue: MemoryQueue
+    at_most: int = 10
+    alone: bool = False  # each message in a batch of its own, as many one after the other
+
+    def batches(self) -> Iterator[Batch]:
+        for _ in range(self.at_most if self.alone else 1):
+            if batch := self.take():
+                yield batch
+
+    def take(self) -> Batch | None:
+        """The next one."""
+        received = self.queue.receive(1 if self.alone else self.at_most)
+        return Batch(source=self, items=received) if received else None
+
+    def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
+        if failed is not None:
+            self.queue.settle(batch.items, failed)
+
+    def next_at(self) -> Millis | None:
+        return self.queue.next_visible()
+
+    def is_empty(self) -> bool:
+        return not self.queue.messages
+
+
+@define(kw_only=True, eq=False)
+class Minutes(Source):
+    """The rule that starts a function each minute, the first time at once.
+
+    There is always another one: that is no reason to wait.
+    """
+
+    clock: Clock
+    _last: Millis = field(init=False, default=0)
+
+    def batches(self) -> Iterator[Batch]:
+        if (now := self.clock.now()) - self._last >= MINUTE:
+            self._last = now
+            yield Batch(source=self, items=())
+
+    def next_at(self) -> Millis | None:
+        return self._last + MINUTE
+
+
+@define(kw_only=True, eq=False)
+class LifecycleSource(Source):
+    """The streams of the tables as the readers that announce see them: what happened to schedules."""
+
+    feed: Feed
+    reads: Sequence[FromStream]
+    _read: dict[str, int] = field(init=False, factory=dict)  # how many records of a table
+    _unsettled: list[LifecycleRecord] = field(init=False, factory=list)
+
+    def batches(self) -> Iterator[Batch]:
+        if records := self.unsettled()[: self.reads[0].batch]:
+            yield Batch(source=self, items=records)
+
+    def unsettled(self) -> list[LifecycleRecord]:
+        """All that was given out to nobody, or failed."""
+        for one in self.reads:
+            written = self.feed.rows if one.table == LEDGER else self.feed.records[one.table]
+            first, self._read[one.table] = self._read.get(one.table, 0), len(written)
+            if first < len(written):
+                self._unsettled += self._of_ledger(first, one) if one.table == LEDGER else self._of(one.table, first)
+        return self._unsettled
+
+    def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
+        if failed is not None:
+            done = next((at for at, one in enumerate(batch.items) if one.sequence in failed), len(batch.items))
+            del self._unsettled[:done]
+
+    def is_empty(self) -> bool:
+        return not self.unsettled()
+
+    def _of(self, table: str, first: int) -> list[LifecycleRecord]:
+        lane = "" if table == SCHEDULES else f"{table}-"  # the tables count by themselves
+        return [
+            LifecycleRecord(sequence=change, event=of_record(one.kind, one.row, change, one.at, expired=one.expired))
+            for one in self.feed.records[table][first:]
+            if isinstance(one.row, Schedule) and (change := f"{lane}{one.sequence}")
+        ]
+
+    def _of_ledger(self, first: int, reads: FromStream) -> list[LifecycleRecord]:
+        return [
+            LifecycleRecord(sequence=f"row-{number}", event=of_row(old, new, f"row-{number}"))
+            for number, old, new in self.feed.ledger_since(first, of_occurrences=reads.of_occurrences)
+        ]
+
+
+@define(kw_only=True, eq=False)
+class Pump:
+    """Moves what is in the sources to the functions, one thing at a time."""
+
+    sources: list[Source]
+    run: Callable[[Batch], None]  # runs a function with a batch, and settles it; what it raises goes up
+    wait_until: Callable[[Millis], None]  # moves the clock, or sleeps
+    stopped: set[str] = field(factory=set)  # functions that are given nothing
+
+    def step(self, *functions: str) -> bool:
+        """One round: what each source has at this moment, or those of some functions. Whether there was anything."""
+        moved = False
+        for source in self.sources:
+            if source.function not in self.stopped and (not functions or source.function in functions):
+                for batch in source.batches():
+                    self.run(batch)
+                    moved = True
+        return moved
+
+    def settle(self) -> None:
+        """Lets everything happen that happens at this moment."""
+        while self.step():
+            pass
+
+    def run_until(self, instant: Millis) -> None:
+        """Lets everything happen that happens up to an instant, each at its own time."""
+        self.settle()
+        while (following := self.next_at()) is not None and following <= instant:
+            self.wait_until(following)
+            self.settle()
+        self.wait_until(instant)
+
+    def next_at(self) -> Millis | None:
+        """When the next thing happens."""
+        instants = [one.next_at() for one in self.sources if one.function not in self.stopped]
+        return min((one for one in instants if one is not None), default=None)
+
+    def is_idle(self) -> bool:
+        """Whether nothing is in any source."""
+        return all(source.is_empty() for source in self.sources)

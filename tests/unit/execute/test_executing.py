@@ -1,0 +1,298 @@
+"""What an executor decides: never early, each attempt by one message only, retries that end."""
+
+import re
+
+import pytest
+from attrs import evolve
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from delayer.actions.rules.model import Refused, Retry
+from delayer.execute.rules import (
+    Attempt,
+    DropStopped,
+    FarTooEarly,
+    GiveUp,
+    HoldUntil,
+    Hop,
+    Made,
+    Orphan,
+    SendNext,
+    Take,
+    TryAgain,
+    age_from,
+    attempted_at,
+    decide_attempt,
+    decide_early,
+    decide_next,
+    decide_wait,
+    hop_seconds,
+    lateness,
+    seconds_until,
+)
+from delayer.ledger.model import ENDS, Arrival, LedgerRow, Refuse, State
+from delayer.ledger.rules import contested, hopped, retried, taken
+from delayer.schedule.instants import DAY, HOUR, MAX_DELAY_SECONDS, MAX_HOLD, MINUTE, SECOND, STALE_AFTER, YEAR, Millis
+from delayer.schedule.messages import Slot
+from delayer.schedule.retrying import MAX_AGE_SECONDS, MAX_ATTEMPTS, RetryPolicy, retry_seconds
+from tests.samples import NOW, a_claim, an_executor_message
+
+attempts = st.integers(1, MAX_ATTEMPTS)
+
+
+@given(st.one_of(st.integers(-YEAR, YEAR), st.integers(-5 * SECOND, 5 * SECOND)))
+@example(0)
+@example(1)
+@example(MAX_HOLD)
+@example(MAX_HOLD + 1)
+def test_no_attempt_begins_before_the_point_in_time(offset: Millis) -> None:
+    """Due: now. A little early: when it is due. Far too early: back into the queue, to be looked at again."""
+    match decide_wait(an_executor_message(NOW + offset), NOW):
+        case None:
+            assert offset <= 0
+        case HoldUntil(until):
+            assert until == NOW + offset
+            assert 0 < offset <= MAX_HOLD
+        case FarTooEarly():
+            assert offset > MAX_HOLD
+
+
+@given(st.integers(-YEAR, YEAR))
+def test_after_the_wait_it_is_due(offset: Millis) -> None:
+    """Following the decisions, whatever the clock says at first, ends at or after the point in time."""
+    message, now = an_executor_message(NOW + offset), NOW
+    for _ in range(40_000):
+        match decide_wait(message, now):
+            case None:
+                break
+            case HoldUntil(until):
+                now = until
+            case FarTooEarly():
+                now += offset // 2
+    assert now >= message.schedule.point_in_time
+    assert decide_wait(message, now) is None
+
+
+def test_the_message_with_the_fencing_token_of_the_row_may_attempt() -> None:
+    assert decide_attempt(an_executor_message(), a_claim()) == Attempt()
+
+
+def test_without_a_row_nothing_is_attempted() -> None:
+    assert decide_attempt(an_executor_message(), None) == Orphan()
+
+
+@pytest.mark.parametrize("state", sorted(ENDS))
+def test_after_an_end_nothing_is_attempted(state: State) -> None:
+    decision = decide_attempt(an_executor_message(), a_claim(state=state))
+    assert decision == Refuse(f"already {state}")
+
+
+def test_another_copy_holds_the_claim() -> None:
+    assert isinstance(decide_attempt(an_executor_message(nonce="n2"), a_claim()), Refuse)
+
+
+def test_a_failed_message_that_comes_again_sends_the_next_attempt_again() -> None:
+    """It may have died between the ledger and the queue; it must not attempt once more itself."""
+    row = retried(a_claim(), "d2", NOW)
+    message = an_executor_message()
+    assert decide_attempt(message, row) == SendNext()
+    assert decide_attempt(evolve(message, fence="d2", attempt=2), row) == Attempt()
+
+
+def test_of_several_messages_for_one_retry_the_first_that_arrives_makes_it() -> None:
+    """Nobody knows which of them were sent: each may be the only one, until one has said that it is there."""
+    row = contested(retried(a_claim(), "d2", NOW))
+    first, again = an_executor_message(fence="d2", attempt=2), an_executor_message(fence="d3", attempt=2)
+    failed = an_executor_message()
+    assert decide_attempt(first, row) == decide_attempt(again, row) == Take()
+    assert decide_attempt(failed, row) == SendNext(), "it comes again: whatever it has sent may not have arrived"
+    after = taken(row, "d3")
+    assert decide_attempt(again, after) == Attempt()
+    assert isinstance(decide_attempt(first, after), Refuse)
+    assert isinstance(decide_attempt(failed, after), Refuse)
+    following = retried(after, "d4", NOW)
+    assert decide_attempt(again, following) == SendNext()
+    assert isinstance(decide_attempt(first, following), Refuse)
+
+
+def test_of_two_hand_overs_the_first_that_arrives_makes_the_attempt() -> None:
+    """The relay claimed again, because it did not know whether its first hand-over had arrived."""
+    row = a_claim(fence="d2", arrival=Arrival.CONTESTED)
+    first, second = an_executor_message(fence="d1"), an_executor_message(fence="d2")
+    assert decide_attempt(first, row) == decide_attempt(second, row) == Take()
+    after = taken(row, "d1")
+    assert decide_attempt(first, after) == Attempt()
+    assert isinstance(decide_attempt(second, after), Refuse)
+    assert isinstance(decide_attempt(evolve(first, nonce="n2"), row), Refuse), "another copy of the schedule"
+
+
+def test_what_may_be_made_is_stopped_by_its_owner() -> None:
+    row = a_claim(fence="d2", arrival=Arrival.CONTESTED, stopped_at=NOW)
+    assert decide_attempt(an_executor_message(fence="d1"), row) == DropStopped()
+
+
+@given(st.integers(1, 8))
+def test_each_attempt_belongs_to_one_fencing_token(failures: int) -> None:
+    """After any number of failures, of all messages there ever were one attempts, one repeats its send, and the
+    others are dropped."""
+    row: LedgerRow = a_claim()
+    messages = [an_executor_message()]
+    for attempt in range(2, failures + 2):
+        row = retried(row, f"d{attempt}", NOW)
+        messages.append(evolve(messages[-1], fence=f"d{attempt}", attempt=attempt))
+    decisions = [decide_attempt(message, row) for message in messages]
+    assert decisions[-1] == Attempt()
+    assert decisions[-2] == SendNext()
+    assert all(isinstance(decision, Refuse) for decision in decisions[:-2])
+    assert row.attempt == messages[-1].attempt == failures + 1
+
+
+# ------------------------------------------------------------ delays that take several messages
+
+
+@given(st.integers(-DAY, 14 * DAY))
+@example(0)
+@example(1)
+@example(MAX_HOLD)
+@example(MAX_HOLD + 1)
+def test_no_attempt_is_made_before_its_delay_is_over(left: Millis) -> None:
+    """A little early: it is held. Earlier: another message waits on, for as long as SQS can delay it."""
+    match decide_early(a_claim(retry_at=NOW + left), NOW):
+        case None:
+            assert left <= 0
+        case HoldUntil(until):
+            assert until == NOW + left
+            assert 0 < left <= MAX_HOLD
+        case Hop():
+            assert left > MAX_HOLD
+            assert min(left, MAX_DELAY_SECONDS * SECOND) <= seconds_until(NOW + left, NOW) * SECOND < left + SECOND
+
+
+def test_a_first_attempt_has_no_delay_and_what_was_taken_is_not_put_off() -> None:
+    """It was in time by the clock of its executor, which may have made it."""
+    assert decide_early(a_claim(), NOW) is None
+    assert decide_early(a_claim(retry_at=NOW + HOUR, arrival=Arrival.TAKEN), NOW) is None
+
+
+def test_a_hop_is_no_attempt_and_belongs_to_one_message() -> None:
+    """Whoever died before the send sends another; of those, too, the first that arrives goes on."""
+    row = hopped(retried(a_claim(), "d2", NOW, retry_at=NOW + DAY), "d3", NOW, after="d2")
+    early, following = an_executor_message(fence="d2", attempt=2), an_executor_message(fence="d3", attempt=2)
+    assert (row.attempt, row.retry_at, row.at) == (2, NOW + DAY, NOW)
+    assert decide_attempt(following, row) == Attempt()
+    assert decide_attempt(early, row) == SendNext()
+    assert isinstance(decide_attempt(an_executor_message(), row), Refuse), "the one whose attempt has failed"
+    again = contested(row)
+    assert decide_attempt(early, again) == decide_attempt(following, again) == Take()
+    assert decide_attempt(early, evolve(again, stopped_at=NOW)) == DropStopped(), "and not only when its attempt is due"
+    after = hopped(again, "d5", NOW, after="d4")
+    assert isinstance(decide_attempt(early, after), Refuse)
+    assert isinstance(decide_attempt(following, after), Refuse)
+
+
+# ------------------------------------------------------------ what follows an attempt that failed
+
+policies = st.builds(
+    RetryPolicy,
+    max_attempts=attempts,
+    max_age=st.integers(1, MAX_AGE_SECONDS).map(lambda seconds: seconds * SECOND),
+    first=st.integers(1, 86_400),
+    factor=st.floats(1, 10),
+    longest=st.integers(1, MAX_AGE_SECONDS),
+)
+asked_for = st.none() | st.integers(0, 20 * DAY // SECOND)
+
+
+def a_failure(attempt: int = 1, late: Millis = 0) -> Made:
+    message = evolve(an_executor_message(), attempt=attempt)
+    return Made(message=message, result=Retry(detail="HTTP 503"), lateness=late)
+
+
+@given(policies, attempts, st.integers(0, 29 * DAY), st.integers(0, 14 * DAY), asked_for)
+def test_retries_end(policy: RetryPolicy, attempt: int, late: Millis, age: Millis, asked: int | None) -> None:
+    """By their number, or when the next one would be too late; nothing else ends them.
+
+    If the target asks for a delay that is too long, the last attempt is made at the last moment, unless the schedule's
+    own delay is too long as well.
+    """
+    made = a_failure(attempt, late + age)
+    decision = decide_next(made, Retry(detail="HTTP 503", after_seconds=asked), policy, NOW + late)
+    delay = retry_seconds(policy, made.message.schedule.id, attempt, asked)
+    left = min(policy.max_age - age, STALE_AFTER - late - age) // SECOND
+    shortest = min(delay, retry_seconds(policy, made.message.schedule.id, attempt))
+    if attempt < policy.max_attempts and shortest <= left:
+        assert decision == TryAgain(min(delay, left))
+    else:
+        assert isinstance(decision, GiveUp)
+        assert "HTTP 503" in decision.reason
+        assert f"gave up after {attempt} attempt" in decision.reason
+        assert "maxAgeSeconds" in decision.reason or "29 days" in decision.reason or attempt >= policy.max_attempts
+
+
+@pytest.mark.parametrize(
+    ("attempt", "policy", "late", "age", "reason"),
+    [
+        (10, RetryPolicy(), 0, 0, "gave up after 10 attempts: HTTP 503"),
+        (
+            1,
+            RetryPolicy(max_age=HOUR, first=7200, longest=7200),
+            0,
+            0,
+            "gave up after 1 attempt, as maxAgeSeconds (3600) ends before the next one in … s: HTTP 503",
+        ),
+        (
+            2,
+            RetryPolicy(max_age=14 * DAY, first=86_400, longest=86_400),
+            20 * DAY,
+            9 * DAY,
+            "gave up after 2 attempts, as 29 days from its due time end before the next one in … s: HTTP 503",
+        ),
+    ],
+)
+def test_the_reason_says_which_limit_it_was(
+    attempt: int, policy: RetryPolicy, late: Millis, age: Millis, reason: str
+) -> None:
+    found = decide_next(a_failure(attempt, late + age), Retry(detail="HTTP 503"), policy, NOW + late)
+    assert isinstance(found, GiveUp)
+    assert re.sub(r"in \d+ s", "in … s", found.reason) == reason
+
+
+@given(st.integers(0, 29 * DAY - HOUR))
+def test_however_late_the_first_attempt_is_its_age_begins_with_it(late: Millis) -> None:
+    """After an outage nothing has expired: the age does not count from the point in time."""
+    made = a_failure(late=late)
+    row = a_claim(lateness=late)
+    assert attempted_at(made) == age_from(made, row) == NOW + late
+    assert isinstance(decide_next(made, Retry(detail="x"), RetryPolicy(max_age=MINUTE), NOW + late), TryAgain)
+
+
+def test_the_age_goes_on_counting_from_the_first_attempt() -> None:
+    """Rows of an older version do not say when that was; its lateness does."""
+    made = a_failure(attempt=3, late=2 * HOUR)
+    assert age_from(made, a_claim(age_from=NOW + 5, lateness=7)) == NOW + 5
+    assert age_from(made, a_claim(lateness=7)) == NOW + 7
+
+
+@given(attempts)
+def test_a_refusal_is_final(attempt: int) -> None:
+    assert decide_next(a_failure(attempt), Refused("HTTP 404"), RetryPolicy(), NOW) == GiveUp("HTTP 404")
+
+
+@pytest.mark.parametrize("asked", [77, 7200])
+def test_the_delay_that_a_target_asks_for_is_passed_on(asked: int) -> None:
+    """Also one of hours."""
+    decision = decide_next(a_failure(), Retry(detail="HTTP 429", after_seconds=asked), RetryPolicy(), NOW)
+    assert decision == TryAgain(asked)
+
+
+@given(st.integers(0, YEAR))
+def test_lateness(late: Millis) -> None:
+    assert lateness(an_executor_message(NOW), NOW + late) == late
+
+
+def test_a_message_comes_before_its_turn_and_not_before_a_retry() -> None:
+    """By a second: a turn that it comes too late for is missed. An attempt that is later than its turns has none."""
+    message = evolve(an_executor_message(), slots=(Slot(line="l", at=NOW + 10_500),))
+    assert hop_seconds(message, NOW + 10_500, NOW) == 9
+    assert hop_seconds(message, NOW + 20_500, NOW) == 21
+    assert hop_seconds(an_executor_message(), NOW + 10_500, NOW) == 11
