@@ -67,7 +67,8 @@ class FlowWatch:
     _history: dict[str, list[tuple[Millis, Block | None]]] = field(factory=lambda: defaultdict(list))
     _taken_at: dict[str, Millis] = field(factory=dict)  # by fencing token
     _taken_knowing: dict[str, frozenset[BlockKind]] = field(factory=dict)  # and what whoever took it goes by
-    _read_at: dict[int, Millis] = field(factory=dict)  # by execution environment
+    _read_at: dict[int, Millis] = field(factory=dict)  # by the id of an execution environment
+    _readers: list[Any] = field(factory=list)  # those environments: the id of one that is gone would be given again
 
     def __attrs_post_init__(self) -> None:
         self.limits = LimitWatch(self)
@@ -82,7 +83,10 @@ class FlowWatch:
 
     def was_read(self, by: Thread) -> None:
         """All rows, as they were when the first of them was read, or a moment before."""
-        self._read_at[id(by.invocation.environment)] = by.listed_at
+        environment = by.invocation.environment
+        if id(environment) not in self._read_at:
+            self._readers.append(environment)
+        self._read_at[id(environment)] = by.listed_at
         by.invocation.ends_blind = False
 
     def removed(self, before: Block) -> None:

@@ -40,7 +40,7 @@ class Aws:
     ticking: bool = True
     looking_after_series: bool = True
     concurrent: int = CONCURRENT
-    _reading: set[tuple[str, int]] = field(factory=set)  # shards of the stream with an invocation under way
+    _reading: set[tuple[str, int]] = field(factory=set)  # shards with an invocation under way, or that wait after one
     _failures: dict[tuple[str, int], int] = field(factory=dict)  # of a shard, in a row
     _busy: dict[str, int] = field(factory=dict)  # invocations per queue
     _under_way: Counter[str] = field(factory=Counter)  # bodies of the messages in them
@@ -91,12 +91,20 @@ class Aws:
             self.stack.watch.excuses.update(about)
         self._failures[place] = 0 if failed == [] else self._failures.get(place, 0) + 1
         batch.settle(failed)
-        self._reading.discard(place)
         if failed is not None:  # else all of it is still there
             self.stack.watch.is_checked = False
         self.stack.watch.check_copies()
-        pause = min(SECOND * 2 ** min(self._failures[place], 10), MINUTE) if self._failures[place] else 1
-        self.stack.kernel.at(self.stack.kernel.now + pause, lambda: self._read(source, batch.shard))
+        now = self.stack.kernel.now
+        if not (failures := self._failures[place]):
+            self._reading.discard(place)
+            self.stack.kernel.at(now + 1, lambda: self._read(source, batch.shard))
+            return
+
+        def read_again() -> None:  # a new record does not make it sooner
+            self._reading.discard(place)
+            self._read(source, batch.shard)
+
+        self.stack.kernel.at(now + min(SECOND * 2 ** min(failures, 10), MINUTE), read_again)
 
     # ------------------------------------------------------------ the queues
 

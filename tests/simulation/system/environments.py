@@ -10,12 +10,15 @@ from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import current
 
 Use = Callable[[Sequence[ReceivedMessage]], list[str]]
-RECYCLED = 0.1  # of the batches come to a new one, though another is idle
+RECYCLED = 0.1  # of the batches come to a new one, which takes the place of the one that has been idle for longest
 
 
 @define(eq=False)
 class Environments:
-    """What Lambda keeps between two batches. One that dies is not used again."""
+    """What Lambda keeps between two batches. One that dies is not used again.
+
+    There are never more than have run side by side: each knows its own successors of a message, and would tell them.
+    """
 
     function: str
     make: Callable[[], Use]
@@ -30,6 +33,7 @@ class Environments:
             use, invocation.skew, invocation.is_blind = self._idle.pop(position)
             invocation.ends_blind = invocation.is_blind
         else:
+            del self._idle[:1]
             use = self.make()
         invocation.environment = use
         answer = use(batch)
