@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field, frozen
 
 from delayer.accept.ports import RequestRow
-from delayer.ledger.model import LedgerRow, State
+from delayer.ledger.model import LedgerChange, LedgerRow, State
 from delayer.schedule.instants import MINUTE, Millis, format_instant, parse_instant
 from delayer.schedule.schedule import Schedule
-from delayer.series.ports import SeriesTransaction
 from delayer.series.rules.series import Cursor, SeriesDefinition, SeriesState
 from delayer.series.use_cases.change import Effect
 from delayer.series.use_cases.halt import Halted
@@ -26,6 +25,17 @@ if TYPE_CHECKING:
 ON_ITS_WAY: Millis = 7 * MINUTE  # what was decided is written within this time, however slow
 OVER = frozenset({SeriesState.ENDED, SeriesState.CANCELLED, SeriesState.PAUSED})
 NEVER_RAN = frozenset({State.CANCELLED, State.REPLACED})
+
+
+@frozen(kw_only=True)
+class CursorChange:
+    """A cursor, and whatever was written with it: also what a defect alone would write together."""
+
+    cursor: Cursor
+    over: Cursor | None
+    definition: SeriesDefinition | None
+    put: tuple[Schedule, ...]
+    ends: tuple[LedgerChange, ...]
 
 
 @frozen
@@ -99,7 +109,7 @@ class SeriesWatch:
 
     # ------------------------------------------------------------ what is written
 
-    def wrote(self, transaction: SeriesTransaction) -> None:
+    def wrote(self, transaction: CursorChange) -> None:
         """A cursor has changed, and whatever was written with it."""
         over, cursor = transaction.over, transaction.cursor
         seen = self.seen.setdefault(cursor.series, Seen(name=f"series {len(self.seen) + 1}"))
@@ -126,7 +136,7 @@ class SeriesWatch:
             self._check_step(seen, over, cursor)
             self._check_overlap(seen, over, cursor)
 
-    def _put(self, seen: Seen, schedule: Schedule, transaction: SeriesTransaction) -> None:
+    def _put(self, seen: Seen, schedule: Schedule, transaction: CursorChange) -> None:
         """An occurrence is in the table."""
         said: dict[str, Any] = json.loads(schedule.definition.series)
         payload: dict[str, Any] = json.loads(schedule.definition.payload)
@@ -144,7 +154,7 @@ class SeriesWatch:
         seen.puts.append(put)
 
     def _check_asked(
-        self, seen: Seen, put: Put, payload: dict[str, Any], schedule: Schedule, transaction: SeriesTransaction
+        self, seen: Seen, put: Put, payload: dict[str, Any], schedule: Schedule, transaction: CursorChange
     ) -> None:
         rule = seen.rules[transaction.cursor.definition_revision]
         if put.number and not put.is_moved and put.time != schedule.point_in_time:
@@ -158,7 +168,7 @@ class SeriesWatch:
         if seen.named is not None and transaction.cursor.state in (SeriesState.PAUSED, SeriesState.CANCELLED):
             self._fail(Invariant.CANCEL_TRUTH, seen, "puts an occurrence, though it was paused or cancelled")
 
-    def _check_once(self, seen: Seen, put: Put, transaction: SeriesTransaction) -> None:
+    def _check_once(self, seen: Seen, put: Put, transaction: CursorChange) -> None:
         """A number, and a time of the rule, are put again only in the place of one that never ran."""
         if put.number:
             same = [one for one in seen.puts if one.number and (one.number == put.number or one.time == put.time)]
@@ -177,13 +187,13 @@ class SeriesWatch:
             name = self.watch.name(twice[0].schedule_id)
             self._fail(Invariant.EACH_ONCE, seen, f"puts number {put.number} though {name} is there for it")
 
-    def _check_key(self, seen: Seen, transaction: SeriesTransaction) -> None:
+    def _check_key(self, seen: Seen, transaction: CursorChange) -> None:
         """One series of an idempotency key."""
         key = json.loads(transaction.definition.definition.payload)["madeWith"] if transaction.definition else ""
         if key and self._by_key.setdefault(key, seen.name) != seen.name:
             self._fail(Invariant.ONE_KEY, seen, f"is made by {key}, and so is {self._by_key[key]}")
 
-    def _check_named(self, seen: Seen, transaction: SeriesTransaction) -> None:
+    def _check_named(self, seen: Seen, transaction: CursorChange) -> None:
         """The cursor names all that may still be claimed: a pause or a DELETE finds it there."""
         over, names = transaction.over, names_in(transaction.cursor)
         for schedule_id in [*names_in(over), *(one.id for one in transaction.put)]:

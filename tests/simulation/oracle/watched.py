@@ -27,11 +27,11 @@ from delayer.schedule.instants import SECOND, Millis, edge_of
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import Bucket, RecordKey
 from delayer.schedule.table_change import ChangeKind, Heartbeat, RecordChange
-from delayer.series.ports import SeriesTransaction
 from delayer.series.repository.series_table import CURSOR, DEFINITION, cursor_from, definition_from
 from delayer.series.rules.series import Cursor, SeriesDefinition
 from tests.simulation.engine.kernel import Thread, current
 from tests.simulation.oracle.invariant import Invariant
+from tests.simulation.oracle.series_watch import CursorChange
 from tests.simulation.system.there import There, table_of
 from tests.world import PERIOD
 
@@ -54,11 +54,11 @@ class Heard:
     cursors: list[tuple[Cursor | None, Cursor]] = field(factory=list)
     definition: SeriesDefinition | None = None
 
-    def transaction(self, over: Cursor | None, cursor: Cursor) -> SeriesTransaction:
-        """As whoever has written the cursor has made it."""
+    def change_of(self, over: Cursor | None, cursor: Cursor) -> CursorChange:
+        """The cursor, and what was written with it."""
         put = [one.row for one in self.records if one.kind is not ChangeKind.REMOVE and isinstance(one.row, Schedule)]
         ends = tuple(LedgerChange(row=new, over=old) for old, new in self.rows)
-        return SeriesTransaction(cursor=cursor, over=over, definition=self.definition, put=tuple(put), ends=ends)
+        return CursorChange(cursor=cursor, over=over, definition=self.definition, put=tuple(put), ends=ends)
 
 
 @define(eq=False)
@@ -94,7 +94,7 @@ class WatchedFeed(Feed):
         for tell in heard.others:
             tell()
         for over, cursor in heard.cursors:
-            self.watch.series.wrote(heard.transaction(over, cursor))
+            self.watch.series.wrote(heard.change_of(over, cursor))
 
     def _note(self, change: ItemChange, stream: list[RecordChange]) -> None:
         """As in the base; but its row is read at once, and once: there are more heartbeats than all else."""
