@@ -18,7 +18,16 @@ from attrs import define, field
 from delayer.dead_letters.dead_letter import TakesDeadLetters, undeliverable
 from delayer.engines.ports import Clock, NotBegun, Observer, Queue, ReceivedMessage, Unavailable
 from delayer.recovery.ports import Trials
-from delayer.recovery.rules import GiveUpSuspect, Trial, Try, decide_trial, has_come_back, has_waited, waits_long
+from delayer.recovery.rules import (
+    PROOFS,
+    GiveUpSuspect,
+    Trial,
+    Try,
+    decide_trial,
+    has_come_back,
+    has_waited,
+    waits_long,
+)
 from delayer.schedule.instants import MINUTE, SECOND, Malformed, Millis, UnknownVersion
 from delayer.schedule.messages import (
     WARM_UP,
@@ -32,7 +41,6 @@ from delayer.schedule.messages import (
 
 PATIENCE: Final[Millis] = 5 * SECOND  # since the run began: every function that has suspects has more time than that
 PAUSE: Final[Millis] = 250
-READS: Final = 2  # runs that died of reading what is to be given up, until it is stored unread
 
 Read = TypeVar("Read")
 NOT_HANDLED: Final = "it could not be handled for three days"
@@ -61,19 +69,28 @@ def finish_trial(
 def read_of_suspect(
     trials: Trials, suspect: str, read: Callable[[], Read], clock: Clock, observer: Observer
 ) -> Read | None:
-    """Reads a suspect that is to be given up; None if the function has died of reading it. Raises Unavailable."""
+    """Reads a suspect that is to be given up; None if the function has died of reading it. Raises Unavailable.
+
+    What is stored unread has no end in the ledger. A note that takes effect late looks like a run that died of reading,
+    so that it takes as many of them as make a killer.
+    """
     reading, began = f"{suspect}-read", clock.now()
     before = trials.unfinished(reading)
     tries = before.proofs + 1 if before else 0
-    if tries >= READS:
+    if tries >= PROOFS:
         return None
-    trials.begin(reading, Trial(began=began, proofs=tries))
+    finish = partial(trials.finish, reading)
+    try:
+        trials.begin(reading, Trial(began=began, proofs=tries))
+    except Unavailable:  # perhaps it is noted all the same
+        finish_trial(finish, began=began, comes_again=True, clock=clock, observer=observer)
+        raise
     try:
         found = read()
     except Exception as error:  # noqa: BLE001 - it is stored unread, then
         observer.warn("a suspect that cannot be read", error=repr(error))
         found = None
-    finish_trial(partial(trials.finish, reading), began=began, comes_again=True, clock=clock, observer=observer)
+    finish_trial(finish, began=began, comes_again=True, clock=clock, observer=observer)
     return found
 
 

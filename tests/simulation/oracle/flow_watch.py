@@ -238,10 +238,15 @@ class FlowWatch:
         """Its probe has failed; or it was given back with its pause as it was, since it has reached no target."""
         began = before.probe_until - PROBED - self._skew
         answers = [one for one in self.answers[after.party] if one.nonce == before.probe and one.at >= began]
-        if after.until == before.until and answers:
+        if after.until == before.until and answers and not self._is_lost(before.probe):
             self._fail(f"the probe of {after.party.target} is given back, and it has reached its target")
         elif after.until != before.until and not any(one.is_outage for one in answers):
             self._fail(f"the circuit of {after.party.target} is opened again, and its probe has not failed")
+
+    def _is_lost(self, nonce: str) -> bool:
+        """Whether its schedule has ended, and AWS may have failed when its answer was to be written."""
+        ended = any(row.nonce == nonce and row.ended for row in self.watch.stack.there.ledger.values())
+        return ended and not self.watch.stack.weather.is_fair
 
     def _check_comeback(self, before: Block, after: Block) -> None:
         """It begins slowly after a probe that was answered; it grows step by step, and falls by half."""

@@ -371,10 +371,10 @@ class Watch:
             return True
         policy, tries = policy_of(self.accepted[row.schedule_id]), self.tries[row.schedule_id]
         last = [one for one in tries if one.attempt == row.attempt]
-        schedule, first = (
-            self.accepted[row.schedule_id],
-            min((one.at for one in tries if one.attempt == 1), default=None),
-        )
+        schedule = self.accepted[row.schedule_id]
+        # Its age begins with its first attempt. Of one whose function died nobody knows: it waits since it was due.
+        known = [one.at for one in tries if one.attempt == 1 and row.age_from]
+        first = min(known, default=None)
         if self.flow.may_be_given_up(schedule, first):
             return True  # if there was a last attempt, nobody knows what came of it, and it had to wait once more
         if not last:

@@ -9,11 +9,12 @@ from attrs import define, evolve
 
 from delayer.actions.rules.model import Done
 from delayer.dead_letters.model import decode
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan
+from delayer.engines.memory.faults import Crash, Fault, FaultPlan, faulty
 from delayer.engines.ports import NotBegun, Outgoing, ReceivedMessage, Unavailable
 from delayer.execute.rules import Made, carried
 from delayer.ledger.model import State
 from delayer.recovery import guard
+from delayer.recovery.guard import read_of_suspect
 from delayer.recovery.repository import StoredTrials
 from delayer.recovery.rules import PROOFS, Trial
 from delayer.schedule.instants import DAY, HOUR, MINUTE
@@ -235,12 +236,22 @@ def test_if_even_reading_it_kills_it_is_stored_unread(monkeypatch: pytest.Monkey
     world, suspect = World(), a_suspect(sent_at=START - 4 * DAY)
     monkeypatch.setattr(guard, "message_in", dies)
     world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
-    for _ in range(2):
+    for _ in range(PROOFS):
         with pytest.raises(Crash):
             world.guarded_relay([suspect])
     assert world.guarded_relay([suspect]) == []
     [letter] = [decode(one) for one in world.store.objects.values()]
     assert (letter.schedule_id, letter.body) == ("", suspect.body)
+
+
+def test_a_note_whose_answer_was_lost_is_no_run_that_died_of_reading() -> None:
+    """It would be stored unread, and its schedule would have no end (seeds 4375 and 8598)."""
+    world = World()
+    for _ in range(2 * PROOFS):
+        trials = faulty(world.trials, FaultPlan(Fault.AFTER, 1))  # the first call asks, the second one notes
+        with pytest.raises(Unavailable):
+            read_of_suspect(trials, "suspect", lambda: "read", world.clock, world.observer)
+    assert read_of_suspect(world.trials, "suspect", lambda: "read", world.clock, world.observer) == "read"
 
 
 @pytest.mark.parametrize("at", range(4))
