@@ -331,6 +331,16 @@ def test_no_made_up_id_finds_it(stand: Stand, series: str) -> None:
     assert stand.series.cursor("somebody", ID) is None
 
 
+def test_no_made_up_id_finds_that_of_an_owner_with_a_longer_name(stand: Stand) -> None:
+    """The name of a list holds both: without a look at the id, two pairs would have the same list."""
+    made = another()
+    owner = f"{OWNER}#more"
+    theirs = evolve(made, cursor=evolve(made.cursor, owner=owner), definition=evolve(made.definition, owner=owner))
+    assert stand.series.write(theirs)
+    assert stand.series.cursor(owner, OTHER_ID) is not None
+    assert stand.series.cursor(OWNER, f"more#{OTHER_ID}") is None
+
+
 def test_a_step_moves_the_cursor_the_record_and_the_file(stand: Stand) -> None:
     stand.series.write(CREATED)
     assert stand.series.write(STEP)

@@ -5,15 +5,18 @@ from typing import Any
 import pytest
 from attrs import define
 
-from delayer.engines.aws.bounded_calls import MOST_MARGIN
+from delayer.engines.aws.bounded_calls import DEADLINE, MOST_MARGIN
 from delayer.engines.aws.time_limit import TimeLimit
 from delayer.engines.memory.runtime import MemoryObserver
 from delayer.fakes import ScriptedTarget
 from delayer.flow.use_cases.seats import SLOT_PATIENCE
+from delayer.schedule.messages import encode
 from delayer.wiring import executor
 from delayer.wiring.executor import ATTEMPT, STOPS, Spread, handler_of
 from tests.cfn import functions
-from tests.world import World
+from tests.looking import put_row
+from tests.samples import an_executor_message, claimed
+from tests.world import START, World
 
 EXECUTORS = sorted(name for name in functions() if name.startswith("executor-"))
 
@@ -62,3 +65,15 @@ def test_each_invocation_looks_after_threads_that_hang(monkeypatch: pytest.Monke
     for _ in range(2):
         handle({"Records": []}, None)
     assert Noted.begun == 2
+
+
+@pytest.mark.parametrize(("left", "attempts"), [(ATTEMPT, 1), (ATTEMPT - 0.001, 0)], ids=["just enough", "too little"])
+def test_an_attempt_begins_only_if_it_can_end(monkeypatch: pytest.MonkeyPatch, left: float, attempts: int) -> None:
+    monkeypatch.setattr(type(DEADLINE), "left", lambda _: left)
+    world = World()
+    world.observer = Observer()
+    message, target = an_executor_message(START), ScriptedTarget(world.clock)
+    put_row(world.ledger, claimed(message.schedule, message.nonce))
+    handle = handler_of(world.ports("execute"), target)  # type: ignore[arg-type] # on fakes
+    handle({"Records": [{"messageId": "1", "body": encode(message), "eventSourceARN": "arn:aws:sqs:::queue"}]}, None)
+    assert len(target.reached) == attempts

@@ -117,9 +117,10 @@ def test_what_reaches_aws_would_be_found() -> None:
         assert any(OF_AWS.match(module_of(each)) or imports_aws(each) for each in all_in(one)), one
 
 
-def test_what_no_bundle_has_is_an_error() -> None:
-    with pytest.raises(AttributeError, match="teapot"):
-        getattr(World().ports("accept"), "teapot")  # noqa: B009 - no type has it
+@pytest.mark.parametrize("name", ["teapot", "streams"], ids=["nobody", "the stack alone"])
+def test_what_no_bundle_has_is_an_error(name: str) -> None:
+    with pytest.raises(AttributeError, match=name):
+        getattr(World().ports("accept"), name)
 
 
 @of_each(

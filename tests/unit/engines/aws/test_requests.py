@@ -7,7 +7,7 @@ from botocore.exceptions import ParamValidationError
 
 from delayer.engines.aws.dynamo_store import KEYS, ROUNDS, DynamoStore
 from delayer.engines.ports import Unavailable
-from delayer.engines.store.model import Put
+from delayer.engines.store.model import Put, Query
 from tests.clients import ERRORS, AnyClient, Failing
 
 TABLE = "table"
@@ -51,6 +51,23 @@ def test_what_never_comes_is_unavailable() -> None:
     with pytest.raises(Unavailable):
         DynamoStore(client).get_many(TABLE, keys(3))
     assert client.asked == [3] * ROUNDS
+
+
+class Pages(AnyClient):
+    """Ten items on each page, and always another page."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def query(self, **_: Any) -> dict[str, Any]:
+        self.asked += 1
+        return {"Count": 10, "LastEvaluatedKey": {"entry": {"S": str(self.asked)}}}
+
+
+def test_a_count_ends_when_it_is_enough() -> None:
+    client = Pages()
+    assert DynamoStore(client).count(Query(TABLE, {"list": "one"}), 15) == 20
+    assert client.asked == 2
 
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
