@@ -110,6 +110,12 @@ def test_what_can_just_be_read_can_be_shown() -> None:
         assert isinstance(refusal(admit, body, NOW, built_in()), NotJson)
 
 
+def test_of_a_body_in_another_encoding_the_encoding_is_named() -> None:
+    """Also if it is no JSON either: whoever mends the encoding first sees the rest."""
+    with pytest.raises(NotJson, match="'utf-8' codec can't decode byte 0xff in position 5"):
+        admit(b'{"a":\xff', NOW, built_in())
+
+
 EXPONENTS = ("", "e9999999", "e-9999999", "e99999999999999999999", "E+400000000", "e-400000000")
 DIGITS = ("0", "-0", "1", "-1", "9" * 5000, "0." + "0" * 5000, "0." + "0" * 5000 + "1")
 
