@@ -7,7 +7,7 @@ from botocore.exceptions import ParamValidationError
 
 from delayer.engines.aws.dynamo_store import KEYS, ROUNDS, DynamoStore
 from delayer.engines.ports import Unavailable
-from delayer.engines.store.model import Put, Query
+from delayer.engines.store.model import Check, Put, Query, lacks
 from tests.clients import ERRORS, AnyClient, Failing
 
 TABLE = "table"
@@ -51,6 +51,11 @@ def test_what_never_comes_is_unavailable() -> None:
     with pytest.raises(Unavailable):
         DynamoStore(client).get_many(TABLE, keys(3))
     assert client.asked == [3] * ROUNDS
+
+
+def test_a_condition_alone_is_no_write() -> None:
+    with pytest.raises(TypeError, match="part of a transaction"):
+        DynamoStore(AnyClient()).write(Check(TABLE, {"key": "a"}, lacks("key")))
 
 
 class Pages(AnyClient):
