@@ -46,7 +46,7 @@ def fields_of(body: bytes) -> JsonObject:
     try:
         body.decode("utf-8")
         sent = {name: bytes(raw) for name, raw in _FIELDS.decode(body).items()}
-        return JsonObject(sent=sent, values={name: parse(raw) for name, raw in sent.items()})
+        return JsonObject(sent=sent, values={name: read(raw) for name, raw in sent.items()})
     except (UnicodeError, msgspec.MsgspecError, RecursionError, ValueError) as error:
         raise NotJson(f"The body must be a JSON object in UTF-8: {_first_line(error)}") from error
 
@@ -84,11 +84,6 @@ def _keyed(body: bytes) -> BatchItem:
     except (UnicodeError, msgspec.MsgspecError, RecursionError):
         wrong = FieldError(field=KEY, problem="not an idempotency key", allowed=f"text of 1 to {MAX_KEY} characters")
         return BatchItem(body=rest, errors=(wrong,))
-
-
-def parse(raw: bytes) -> Any:
-    """The value in a JSON text. Raises ValueError or RecursionError."""
-    return read(raw)
 
 
 def check_depth(body: bytes, fields: JsonObject) -> None:

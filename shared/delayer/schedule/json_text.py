@@ -71,7 +71,8 @@ def beyond_floats(value: Any, path: str) -> Iterator[str]:
     """Where in a value there are numbers that no float of 64 bits holds, as most readers of JSON have them."""
     if isinstance(value, dict | list):
         for name, one in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from beyond_floats(one, f"{path}.{name}")
+            if isinstance(one, dict | list | int | Decimal):
+                yield from beyond_floats(one, f"{path}.{name}")
     elif isinstance(value, int | Decimal) and not isinstance(value, bool) and math.isinf(float(str(value))):
         yield path
 

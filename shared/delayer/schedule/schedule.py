@@ -186,7 +186,7 @@ class Schedule:
     definition: Definition = field(validator=instance_of(Definition))
     traits: Traits = field(default=NO_TRAITS, validator=instance_of(Traits))
 
-    @property
+    @cached_property
     def address(self) -> Address:
         """Where its record is stored."""
         return address_of(self.id)

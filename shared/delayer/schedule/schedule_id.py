@@ -275,6 +275,10 @@ def point_in_time_of(schedule_id: str) -> Millis:
     return int.from_bytes(whole[1:7], "big") - int.from_bytes(whole[9:13], "big")
 
 
+def _place(whole: bytes) -> int:
+    return int.from_bytes(whole[7:9], "big")
+
+
 def _code(plain: bytes, owner: str, key: bytes) -> bytes:
     return hmac.new(key, plain + owner.encode(), hashlib.sha256).digest()[:_CODE]
 
@@ -292,11 +296,11 @@ class _Parts:
 
     @cached_property
     def address(self) -> Address:
-        return Address(due=int.from_bytes(self.whole[1:7], "big"), shard=self.place & MAX_SHARD)
+        return Address(due=int.from_bytes(self.whole[1:7], "big"), shard=_place(self.whole) & MAX_SHARD)
 
     @cached_property
     def kind(self) -> IdKind:
-        return IdKind(self.place >> _SHARD_BITS)
+        return IdKind(_place(self.whole) >> _SHARD_BITS)
 
     @cached_property
     def record_key(self) -> RecordKey:
@@ -304,10 +308,6 @@ class _Parts:
         if is_undecided(self.text):
             return RecordKey(bucket=undecided_bucket(self.address.shard), due=due)
         return RecordKey(bucket=self.address.bucket.key, due=due)
-
-    @property
-    def place(self) -> int:
-        return int.from_bytes(self.whole[7:9], "big")
 
 
 @lru_cache(maxsize=_KEPT)

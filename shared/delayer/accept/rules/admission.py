@@ -28,7 +28,7 @@ from delayer.http.field_errors import (
     shortened,
     validator_of,
 )
-from delayer.http.json_body import MAX_ERRORS, check_depth, fields_of, parse
+from delayer.http.json_body import MAX_ERRORS, check_depth, fields_of
 from delayer.http.problem import FieldError, Invalid, TooLarge
 from delayer.masking.mask import MASK, masks_in, secrets_in
 from delayer.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
@@ -40,6 +40,7 @@ from delayer.schedule.json_text import (
     levels_of,
     most_work,
     parsed,
+    read,
     write,
 )
 from delayer.schedule.schedule import FIELDS, Definition, from_texts
@@ -67,15 +68,15 @@ def admit(
     `actions` are those that have an executor, `policies` those that have a function, and `lanes` those that the stack
     has: all of this release if it is not said.
     """
-    read = read_body(body)
-    document = read.document
-    errors = first_errors([*lane_errors(document, lanes), *_shape_errors(read, actions, policies)])
+    sent = read_body(body)
+    document = sent.document
+    errors = first_errors([*lane_errors(document, lanes), *_shape_errors(sent, actions, policies)])
     point_in_time = _point_in_time(document, now, errors)
     if errors:
         raise Invalid(errors)
     return ScheduleRequest(
         point_in_time=point_in_time,
-        definition=definition_of(read),
+        definition=definition_of(sent),
         name=document.get("name", ""),
         kind=kind_by(document),
     )
@@ -98,7 +99,7 @@ class Payload:
     @property
     def value(self) -> Any:
         """What it says."""
-        return parse(self.sent) if self._read is None else self._read
+        return read(self.sent) if self._read is None else self._read
 
 
 @frozen(kw_only=True)
@@ -130,7 +131,7 @@ def definition_of(body: ReadBody) -> Definition:
         if (value := document.get(one.wire_name)) not in (None, "", {}, [])
     }
     texts = {**texts, "payload": _sendable(payload.sent)} if payload.sent else texts
-    if sum(len(text.encode()) for text in texts.values()) > MAX_BODY_BYTES:
+    if sum(map(len, map(str.encode, texts.values()))) > MAX_BODY_BYTES:
         raise TooLarge(f"The schedule is over {MAX_BODY_BYTES:,} bytes once U+FFFE and U+FFFF are escaped.")
     return from_texts(texts)
 
@@ -174,11 +175,11 @@ def admit_batch(body: bytes) -> list[bytes]:
 
 def admit_change(body: bytes, now: Millis) -> ChangeRequest:
     """The change in a body. Raises NotJson, TooLarge or Invalid."""
-    read = read_body(body)
-    document, payload = read.document, read.payload
-    errors = first_errors(errors_of(CHANGE, read.shown))
+    sent = read_body(body)
+    document, payload = sent.document, sent.payload
+    errors = first_errors(errors_of(CHANGE, sent.shown))
     is_timed = "pointInTime" in document or "delaySeconds" in document
-    if not read.shown:
+    if not sent.shown:
         errors = [FieldError(field="", problem="nothing to change", allowed="pointInTime or delaySeconds, payload")]
     if "pointInTime" in document and "delaySeconds" in document:
         errors.append(evolve(_ONE_TIME, problem="give one of pointInTime and delaySeconds, not both", allowed=_A_TIME))
@@ -194,7 +195,7 @@ _ONE_TIME: Final = FieldError(
     problem="give exactly one of pointInTime, delaySeconds and when",
     allowed=f"{_A_TIME}; when: a policy",
 )
-TIMES: Final = ("pointInTime", "delaySeconds", "when")
+TIMES: Final = frozenset({"pointInTime", "delaySeconds", "when"})
 _NO_RELAXED_LANE: Final = FieldError(
     field="precision",
     problem='not allowed: "relaxed"',
@@ -295,7 +296,7 @@ def _beyond_floats(value: Any, path: str) -> Iterable[FieldError]:
 def _shape_errors(body: ReadBody, actions: Actions, deployed: Policies | None) -> Iterable[FieldError]:
     document = body.document
     yield from errors_of(REQUEST, document)
-    if sum(name in document for name in TIMES) != 1:
+    if len(TIMES & document.keys()) != 1:
         yield _ONE_TIME
     if "when" in document and document.get("precision") == RELAXED:
         yield _PRECISE_ONLY
@@ -357,7 +358,7 @@ def _moved(error: FieldError) -> FieldError:
 def _point_in_time(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Millis:
     """The instant it is due; adds to `errors` and returns 0 where it is none."""
     bad = {error.field for error in errors}
-    if not bad.isdisjoint(TIMES):
+    if not TIMES.isdisjoint(bad):
         return 0
     if "when" in document:
         return now  # it is filed by its acceptance

@@ -76,15 +76,15 @@ def admit_series(
 
     With `may_stand`, what is refused of a new rule alone is noted: the rule may be that of a stored series.
     """
-    read = read_body(body)
-    document = read.document
-    found = [*lane_errors(document, lanes), *errors_of(SERIES, document), *action_errors(read, read.payload, actions)]
+    sent = read_body(body)
+    document = sent.document
+    found = [*lane_errors(document, lanes), *errors_of(SERIES, document), *action_errors(sent, sent.payload, actions)]
     errors = first_errors(found)
     rule = rule_in(document, now, errors)
     refused = [] if rule is None else new_rule_errors(rule)
     if errors or rule is None or (refused and not may_stand):
         raise Invalid([*errors, *refused])
-    definition, is_relaxed = definition_of(read), document.get("precision") == RELAXED
+    definition, is_relaxed = definition_of(sent), document.get("precision") == RELAXED
     check_spacing(partial(times, rule, now), definition, is_relaxed=is_relaxed)
     return SeriesRequest(
         rule=rule,
@@ -117,9 +117,9 @@ def name_in(body: bytes) -> str:
 
 def admit_preview(body: bytes, now: Millis) -> PreviewRequest:
     """The rule in a body, and how many of its times are asked for. Raises NotJson, TooLarge or Invalid."""
-    read = read_body(body)
-    document = read.document
-    errors = first_errors(errors_of(PREVIEW, read.shown))
+    sent = read_body(body)
+    document = sent.document
+    errors = first_errors(errors_of(PREVIEW, sent.shown))
     rule = rule_in(document, now, errors)
     errors += [] if rule is None else new_rule_errors(rule)
     if errors or rule is None:
@@ -296,20 +296,20 @@ class SeriesChange:
 
 def admit_series_change(body: bytes, now: Millis, actions: Actions, lanes: Lanes | None = None) -> SeriesChange:
     """The change in a body. `actions` and `lanes` are as in `admit`. Raises NotJson, TooLarge or Invalid."""
-    read = read_body(body)
-    errors = first_errors([*lane_errors(read.document, lanes), *errors_of(SERIES_CHANGE, read.shown)])
-    if not read.shown:
+    sent = read_body(body)
+    errors = first_errors([*lane_errors(sent.document, lanes), *errors_of(SERIES_CHANGE, sent.shown)])
+    if not sent.shown:
         errors = [FieldError(field="", problem="nothing to change", allowed=CHANGEABLE)]
     if errors:
         raise Invalid(errors)
-    return SeriesChange(body=read, now=now, actions=actions)
+    return SeriesChange(body=sent, now=now, actions=actions)
 
 
 def admit_backfill(body: bytes, now: Millis) -> Range:
     """The range in a body. Raises NotJson, TooLarge or Invalid."""
-    read = read_body(body)
-    errors = first_errors(errors_of(BACKFILL, read.shown))
-    since, until = (_instant(read.document, name, errors) for name in ("from", "until"))
+    sent = read_body(body)
+    errors = first_errors(errors_of(BACKFILL, sent.shown))
+    since, until = (_instant(sent.document, name, errors) for name in ("from", "until"))
     errors += [] if errors else _range_errors(since, until, now)
     if errors:
         raise Invalid(errors)
