@@ -7,8 +7,8 @@ memory. A hundred schedules are POSTed, and are then due at the same instant. Th
 import json
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from statistics import median
@@ -64,7 +64,7 @@ class Meter:
     """Which function runs, and what it uses."""
 
     runs: str = BETWEEN
-    seconds: Counter[str] = field(factory=Counter)
+    seconds: dict[str, float] = field(factory=partial(defaultdict, float))
     calls: Counter[str] = field(factory=Counter)
     since: float = field(factory=time.process_time)
 
@@ -117,7 +117,7 @@ def measure_in_memory(options: Options) -> list[Part]:
         )
         for name in PARTS
     ]
-    return [*parts, _sum("from the POST to the executor's end", parts[:4]), _sum("in all", parts)]
+    return [*parts, _sum("from the POST to the hand-over", parts[:3]), _sum("in all", parts)]
 
 
 def _metered(meter: Meter, name: str, use: Callable[[Any], object], batch: Any) -> object:
@@ -129,7 +129,7 @@ def _sum(name: str, parts: Sequence[Part]) -> Part:
     return Part(name=name, cpu_ms=sum(one.cpu_ms for one in parts), calls=sum(one.calls for one in parts))
 
 
-def _round(stack: FakeStack, meter: Meter) -> Counter[str]:
+def _round(stack: FakeStack, meter: Meter) -> Mapping[str, float]:
     """The seconds of each function. Raises AssertionError if a target was not reached: nothing was measured then."""
     meter.seconds.clear()
     stack.targets.reached.clear()
@@ -141,7 +141,7 @@ def _round(stack: FakeStack, meter: Meter) -> Counter[str]:
     if len(stack.targets.reached) != TOGETHER:
         raise AssertionError(f"{len(stack.targets.reached)} of {TOGETHER} targets were reached")
     meter.enter(BETWEEN)
-    return Counter(meter.seconds)
+    return {name: meter.seconds[name] for name in PARTS}
 
 
 def _post(stack: FakeStack) -> None:
