@@ -98,7 +98,7 @@ Check = Callable[[Any], bool]
 Rules = Mapping[type, Check]  # by the class of a value, whether it is right; a value of another class is not
 CLASSES: Final[Mapping[str, tuple[type, ...]]] = {  # that JSON is read as, by the types of JSON Schema
     "string": (str,),
-    "integer": (int,),
+    "integer": (int, float, Decimal),
     "number": (int, float, Decimal),
     "object": (dict,),
     "array": (list,),
@@ -109,9 +109,9 @@ _EVERY: Final = tuple(dict.fromkeys(chain.from_iterable(CLASSES.values())))
 _UNDERSTOOD: Final = frozenset({
     "type", "const", "enum", "anyOf", "properties", "required", "additionalProperties", "propertyNames", "items",
     "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-    "minItems", "maxItems", "minProperties", "maxProperties", "multipleOf", "format",
+    "minItems", "maxItems", "minProperties", "maxProperties", "multipleOf", "format", "if",
 })  # fmt: skip
-_AS_JSONSCHEMA: Final = ("multipleOf", "format")  # rare: checked by the very functions of the validator
+_AS_CLASSES: Final = (str, bool, NoneType)  # a value of one of these is the same as no value of another class
 
 
 class _NotUnderstood(ValueError):
@@ -120,10 +120,7 @@ class _NotUnderstood(ValueError):
 
 @frozen(kw_only=True)
 class CompiledSchema:
-    """A JSON Schema with its validator, and with the same rules as one quick check.
-
-    The check may hold a right document for none, as jsonschema is asked then; it never holds a wrong one for right.
-    """
+    """A JSON Schema with its validator, and with the same rules as one quick check, which finds the same right."""
 
     validator: Any  # of jsonschema
 
@@ -141,7 +138,7 @@ class CompiledSchema:
             return {}
 
     def is_right(self, document: Any) -> bool:
-        """Whether the quick check finds nothing wrong."""
+        """Whether nothing is wrong. False, too, if that is not known: jsonschema finds out then."""
         check = self.rules.get(type(document))
         return check is not None and check(document)
 
@@ -152,19 +149,27 @@ def _rules_of(schema: Any, validator: Any) -> Rules:
         return dict.fromkeys(_EVERY, _anything) if schema else {}
     if {name for name in schema if name in validator.VALIDATORS} - _UNDERSTOOD:
         raise _NotUnderstood(schema)
-    named = schema.get("type", list(CLASSES))
-    classes = chain.from_iterable(CLASSES[name] for name in ([named] if isinstance(named, str) else named))
+    inner = {name: _rules_of(schema[name], validator) for name in ("if", "then", "else") if name in schema}
     branches = [_rules_of(one, validator) for one in schema["anyOf"]] if "anyOf" in schema else None
+    named = schema.get("type", list(CLASSES))
     found: dict[type, Check] = {}
-    for kind in dict.fromkeys(classes):
-        checks = [*_checks_of(kind, schema, validator), *_chosen(kind, schema, branches)]
+    for kind in dict.fromkeys(chain.from_iterable(CLASSES[name] for name in _listed(named))):
+        checks = [*_checks_of(kind, schema, validator), *_choices(kind, schema, validator)]
+        if branches is not None:
+            checks.append(_any_of([rules[kind] for rules in branches if kind in rules]))
+        if "if" in inner:
+            checks.append(_condition(*(rules.get(kind, _nothing) for rules in _condition_in(inner))))
         if _nothing not in checks:
             found[kind] = _all_of([one for one in checks if one is not _anything])
     return found
 
 
+def _listed(named: Any) -> Sequence[str]:
+    return [named] if isinstance(named, str) else named
+
+
 def _checks_of(kind: type, schema: Mapping[str, Any], validator: Any) -> Iterable[Check]:
-    """The checks of the keywords that concern values of this class."""
+    """The checks of the keywords that concern values of this class. The rare ones are the validator's own."""
     if kind is str:
         yield _text_check(schema)
     elif kind is dict:
@@ -173,20 +178,30 @@ def _checks_of(kind: type, schema: Mapping[str, Any], validator: Any) -> Iterabl
         yield _list_check(schema, validator)
     elif kind in CLASSES["number"]:
         yield _number_check(schema)
-    for name in _AS_JSONSCHEMA:
+        if kind is not int and "number" not in _listed(schema.get("type", "number")):
+            yield _as_jsonschema("type", schema, validator)  # it may be an integer
+    for name in ("multipleOf", "format"):
         if name in schema:
-            yield partial(_is_right_by, validator.VALIDATORS[name], validator, schema[name], schema)
+            yield _as_jsonschema(name, schema, validator)
 
 
-def _chosen(kind: type, schema: Mapping[str, Any], branches: Sequence[Rules] | None) -> Iterable[Check]:
-    """The checks of the keywords that choose. A constant is the same as another one of its very class only."""
+def _choices(kind: type, schema: Mapping[str, Any], validator: Any) -> Iterable[Check]:
+    """The checks by constants."""
     for name in ("enum", "const"):
-        if name in schema:
+        if name in schema and kind not in _AS_CLASSES:
+            yield _as_jsonschema(name, schema, validator)
+        elif name in schema:
             allowed = [one for one in (schema[name] if name == "enum" else [schema[name]]) if type(one) is kind]
             yield partial(_is_one_of, allowed) if allowed else _nothing
-    if branches is not None:
-        checks = [rules[kind] for rules in branches if kind in rules]
-        yield _any_of(checks) if checks else _nothing
+
+
+def _condition_in(inner: Mapping[str, Rules]) -> tuple[Rules, Rules, Rules]:
+    every = dict.fromkeys(_EVERY, _anything)
+    return inner["if"], inner.get("then", every), inner.get("else", every)
+
+
+def _condition(condition: Check, then: Check, otherwise: Check) -> Check:
+    return lambda value: then(value) if condition(value) else otherwise(value)
 
 
 def _text_check(schema: Mapping[str, Any]) -> Check:
@@ -253,7 +268,7 @@ def _all_of(checks: Sequence[Check]) -> Check:
 
 def _any_of(checks: Sequence[Check]) -> Check:
     if len(checks) < 2 or _anything in checks:
-        return _anything if _anything in checks else checks[0]
+        return _anything if _anything in checks else next(iter(checks), _nothing)
     return lambda value: any(check(value) for check in checks)
 
 
@@ -261,10 +276,10 @@ def _is_one_of(allowed: Sequence[Any], value: Any) -> bool:
     return value in allowed
 
 
-def _is_right_by(errors: Callable[..., Any], *given: Any) -> bool:
-    """By a keyword of jsonschema, which finds errors."""
-    validator, rule, schema, value = given
-    return not [*(errors(validator, rule, value, schema) or ())]
+def _as_jsonschema(name: str, schema: Mapping[str, Any], validator: Any) -> Check:
+    """The very function of the validator, for one keyword."""
+    errors, rule = validator.VALIDATORS[name], schema[name]
+    return lambda value: not [*(errors(validator, rule, value, schema) or ())]
 
 
 def _anything(_value: Any) -> bool:
