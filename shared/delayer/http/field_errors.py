@@ -149,7 +149,7 @@ def _rules_of(schema: Any, validator: Any) -> Rules:
         return dict.fromkeys(_EVERY, _anything) if schema else {}
     if {name for name in schema if name in validator.VALIDATORS} - _UNDERSTOOD:
         raise _NotUnderstood(schema)
-    inner = {name: _rules_of(schema[name], validator) for name in ("if", "then", "else") if name in schema}
+    condition = [_rules_of(schema.get(name, True), validator) for name in ("if", "then", "else") if "if" in schema]
     branches = [_rules_of(one, validator) for one in schema["anyOf"]] if "anyOf" in schema else None
     named = schema.get("type", list(CLASSES))
     found: dict[type, Check] = {}
@@ -157,8 +157,8 @@ def _rules_of(schema: Any, validator: Any) -> Rules:
         checks = [*_checks_of(kind, schema, validator), *_choices(kind, schema, validator)]
         if branches is not None:
             checks.append(_any_of([rules[kind] for rules in branches if kind in rules]))
-        if "if" in inner:
-            checks.append(_condition(*(rules.get(kind, _nothing) for rules in _condition_in(inner))))
+        if condition:
+            checks.append(_either(*(rules.get(kind, _nothing) for rules in condition)))
         if _nothing not in checks:
             found[kind] = _all_of([one for one in checks if one is not _anything])
     return found
@@ -195,12 +195,7 @@ def _choices(kind: type, schema: Mapping[str, Any], validator: Any) -> Iterable[
             yield partial(_is_one_of, allowed) if allowed else _nothing
 
 
-def _condition_in(inner: Mapping[str, Rules]) -> tuple[Rules, Rules, Rules]:
-    every = dict.fromkeys(_EVERY, _anything)
-    return inner["if"], inner.get("then", every), inner.get("else", every)
-
-
-def _condition(condition: Check, then: Check, otherwise: Check) -> Check:
+def _either(condition: Check, then: Check, otherwise: Check) -> Check:
     return lambda value: then(value) if condition(value) else otherwise(value)
 
 

@@ -287,7 +287,7 @@ def _encode(whole: bytes) -> str:
     return base64.b32hexencode(whole).decode().rstrip("=").lower()
 
 
-@frozen
+@frozen(kw_only=True)
 class _Parts:
     """The facts that an id tells. Each of them is reckoned when it is asked for first."""
 
@@ -322,4 +322,4 @@ def _parts_of(schedule_id: str) -> _Parts:
     whole = (number >> _SPARE_BITS).to_bytes(_PLAIN + _CODE, "big")
     if whole[0] < FIRST_VERSION or number % 2**_SPARE_BITS:
         raise ValueError("not a schedule id of a known version")
-    return _Parts(schedule_id, whole)
+    return _Parts(text=schedule_id, whole=whole)
