@@ -100,10 +100,13 @@ def masked_action(text: str, secrets: Schema | None = None) -> str:
 def masks_in(action: Any, secrets: Schema | None = None) -> list[str]:
     """The paths at which a mask stands where a secret should: they were copied from what is shown.
 
-    `secrets` as in the traits of its schedule.
+    `secrets` as in the traits of its schedule. What is nested too deeply to be gone through counts as a mask.
     """
     masking = _Masking()
-    masking.of(action, "action", secrets or {})
+    try:
+        masking.of(action, "action", secrets or {})
+    except RecursionError:
+        return ["action"]
     return masking.found
 
 

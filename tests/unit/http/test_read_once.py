@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from delayer.accept.rules import admission
 from delayer.accept.rules.admission import admit, read_body
 from delayer.actions.rules.foreign import built_in
+from delayer.actions.rules.model import ActionType
 from delayer.http import json_body
 from delayer.http.json_body import MAX_DEPTH, TOO_DEEP, fields_of
-from delayer.http.problem import NotJson
+from delayer.http.problem import Invalid, NotJson
 from delayer.masking.mask import MASK, masks_in, secrets_in
 from delayer.schedule.json_text import integer, read, refuse_constant, write
 from tests.samples import NOW
@@ -132,3 +133,16 @@ def test_a_mask_that_is_found_stands_in_the_text(value: Any) -> None:
     for action in (value, {"password": MASK, "more": value}, {"url": f"https://a/b?{MASK}", "more": [value]}):
         if masks_in(action, secrets_in(schema)):
             assert MASK in write(action)
+
+
+def test_an_action_that_is_nested_deeply_is_accepted_or_refused_and_no_defect() -> None:
+    """It is gone through only if a mask stands in it somewhere; nobody can say then where."""
+    schema = {"type": "object", "properties": {"type": {"const": "report"}, "any": {}}}
+    actions = {"report": ActionType(type="report", schema=json.dumps(schema))}
+    for depth in (300, 400, MAX_DEPTH - 2):
+        nested = "[" * depth + "LEAF" + "]" * depth
+        body = f'{{"delaySeconds":1,"action":{{"type":"report","any":{nested}}}}}'
+        assert admit(body.replace("LEAF", "1").encode(), NOW, actions).definition.action_type == "report"
+    with pytest.raises(Invalid) as refused:
+        admit(body.replace("LEAF", f'"{MASK}"').encode(), NOW, actions)
+    assert [error.field for error in refused.value.errors] == ["action"]
