@@ -33,7 +33,7 @@ from delayer.engines.store.model import (
     entry_key,
     lacks,
 )
-from delayer.engines.store.store import Store, WriteRefused
+from delayer.engines.store.store import PartlyRead, Store, WriteRefused
 from delayer.history.repository import list_query
 from delayer.ledger import repository as ledger
 from delayer.records.repository import delete_record, put_record
@@ -44,7 +44,9 @@ from delayer.series.ports import (
     Filed,
     FiledPage,
     SeriesEntry,
+    SeriesKey,
     SeriesPage,
+    SeriesRows,
     SeriesTransaction,
     check_new,
     check_noted,
@@ -58,6 +60,8 @@ CURSOR: Final = "cursor"
 DEFINITION: Final = "definition"
 RELAXED: Final = "relaxed"
 MAX_ID: Final = 64
+
+Row = tuple[str, str]  # a list and an entry of it
 
 
 def _backfill_to_text(backfill: Backfill | None) -> str:
@@ -147,6 +151,20 @@ class StoredSeries:
         item = self.store.get(self.registry_table, filed_key(schedule_id))
         return _filed_from(item) if item else None
 
+    def filed_all(self, schedule_ids: Sequence[str]) -> Mapping[str, Filed | Unavailable]:
+        keys = {one: filed_key(one) for one in schedule_ids}
+        items = self._read_each(list(keys.values()))
+        read = {one: _filed_or_not(items[_row_of(key)]) for one, key in keys.items()}
+        return {one: filed for one, filed in read.items() if filed}
+
+    def both(self, series: Sequence[SeriesKey]) -> Mapping[SeriesKey, SeriesRows | Unavailable]:
+        keys = {
+            one: [entry_key(series_list(one.owner, one.series), entry) for entry in (CURSOR, DEFINITION)]
+            for one in series
+        }
+        items = self._read_each([key for pair in keys.values() for key in pair])
+        return {one: _rows_of(one, *(items[_row_of(key)] for key in pair)) for one, pair in keys.items()}
+
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
         page = self.store.query(list_query(self.registry_table, current_list(bucket), after, at_most))
         filed: list[Filed] = []
@@ -192,6 +210,20 @@ class StoredSeries:
         lists = {series_list(owner, one): one for one in series}
         items = self.store.get_many(self.registry_table, [entry_key(one, entry) for one in lists])
         return {lists[item["list"]]: item for item in items}
+
+    def _read_each(self, keys: Sequence[Key]) -> dict[Row, StoredItem | Unavailable | None]:
+        """What is in each row: None if nothing is there, Unavailable if nothing is known of it."""
+        items: Sequence[StoredItem] = ()
+        left: Sequence[Key] = ()
+        why: Unavailable | None = None
+        try:
+            items = self.store.get_many(self.registry_table, keys) if keys else ()
+        except PartlyRead as error:
+            items, left, why = error.items, error.left, error
+        except Unavailable as error:
+            left, why = keys, error
+        found: dict[Row, StoredItem | Unavailable | None] = dict.fromkeys(map(_row_of, keys))
+        return found | {_row_of(item): item for item in items} | {_row_of(key): why for key in left}
 
     def _writes(self, transaction: SeriesTransaction) -> list[Write]:
         """The cursor comes first: who repeats a transaction looks for its own."""
@@ -334,6 +366,36 @@ def filed_in(bucket: Bucket, schedule_id: str) -> Key:
 def filed_values(owner: str, series: str) -> Item:
     """The series that it is of."""
     return {"v": VERSION, "owner": owner, "series": series}
+
+
+def _row_of(key: Key | StoredItem) -> Row:
+    return key["list"], key["entry"]
+
+
+def _filed_or_not(item: StoredItem | Unavailable | None) -> Filed | Unavailable | None:
+    if item is None or isinstance(item, Unavailable):
+        return item
+    try:
+        return _filed_from(item)
+    except Unavailable as error:  # one of a later version is no reason that the others wait
+        return error
+
+
+def _rows_of(
+    key: SeriesKey, cursor: StoredItem | Unavailable | None, definition: StoredItem | Unavailable | None
+) -> SeriesRows | Unavailable:
+    """Without one of the two nothing can be decided."""
+    if isinstance(cursor, Unavailable):
+        return cursor
+    if isinstance(definition, Unavailable):
+        return definition
+    try:
+        return SeriesRows(
+            cursor=cursor_from(key.owner, key.series, cursor) if cursor else None,
+            definition=definition_from(key.owner, definition) if definition else None,
+        )
+    except Unavailable as error:
+        return error
 
 
 def _filed_from(item: StoredItem) -> Filed:
