@@ -7,8 +7,8 @@ of an owner, by its group; a list `series-name#<owner>#<name>` says which series
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
 
 import msgspec
 from attrs import asdict, frozen
@@ -61,7 +61,8 @@ DEFINITION: Final = "definition"
 RELAXED: Final = "relaxed"
 MAX_ID: Final = 64
 
-Row = tuple[str, str]  # a list and an entry of it
+Named = TypeVar("Named")
+Found = TypeVar("Found")
 
 
 def _backfill_to_text(backfill: Backfill | None) -> str:
@@ -152,18 +153,26 @@ class StoredSeries:
         return _filed_from(item) if item else None
 
     def filed_all(self, schedule_ids: Sequence[str]) -> Mapping[str, Filed | Unavailable]:
-        keys = {one: filed_key(one) for one in schedule_ids}
-        items = self._read_each(list(keys.values()))
-        read = {one: _filed_or_not(items[_row_of(key)]) for one, key in keys.items()}
-        return {one: filed for one, filed in read.items() if filed}
+        item_of = self._read_each([filed_key(one) for one in schedule_ids])
+
+        def filed(schedule_id: str) -> Filed | None:
+            item = item_of(filed_key(schedule_id))
+            return _filed_from(item) if item else None
+
+        answers = {one: _answer(filed, one) for one in schedule_ids}
+        return {one: found for one, found in answers.items() if found}
 
     def both(self, series: Sequence[SeriesKey]) -> Mapping[SeriesKey, SeriesRows | Unavailable]:
-        keys = {
-            one: [entry_key(series_list(one.owner, one.series), entry) for entry in (CURSOR, DEFINITION)]
-            for one in series
-        }
-        items = self._read_each([key for pair in keys.values() for key in pair])
-        return {one: _rows_of(one, *(items[_row_of(key)] for key in pair)) for one, pair in keys.items()}
+        item_of = self._read_each([_key_in(one, entry) for one in series for entry in (CURSOR, DEFINITION)])
+
+        def rows(one: SeriesKey) -> SeriesRows:
+            cursor, definition = item_of(_key_in(one, CURSOR)), item_of(_key_in(one, DEFINITION))
+            return SeriesRows(
+                cursor=cursor_from(one.owner, one.series, cursor) if cursor else None,
+                definition=definition_from(one.owner, definition) if definition else None,
+            )
+
+        return {one: _answer(rows, one) for one in series}
 
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
         page = self.store.query(list_query(self.registry_table, current_list(bucket), after, at_most))
@@ -211,19 +220,23 @@ class StoredSeries:
         items = self.store.get_many(self.registry_table, [entry_key(one, entry) for one in lists])
         return {lists[item["list"]]: item for item in items}
 
-    def _read_each(self, keys: Sequence[Key]) -> dict[Row, StoredItem | Unavailable | None]:
-        """What is in each row: None if nothing is there, Unavailable if nothing is known of it."""
+    def _read_each(self, keys: Sequence[Key]) -> Callable[[Key], StoredItem | None]:
+        """Reads all of them at once. It returns what tells of each: Unavailable is raised of what is not known."""
         items: Sequence[StoredItem] = ()
-        left: Sequence[Key] = ()
-        why: Unavailable | None = None
+        unknown: tuple[Sequence[Key], Unavailable] | None = None
         try:
             items = self.store.get_many(self.registry_table, keys) if keys else ()
         except PartlyRead as error:
-            items, left, why = error.items, error.left, error
+            items, unknown = error.items, (error.left, error)
         except Unavailable as error:
-            left, why = keys, error
-        found: dict[Row, StoredItem | Unavailable | None] = dict.fromkeys(map(_row_of, keys))
-        return found | {_row_of(item): item for item in items} | {_row_of(key): why for key in left}
+            unknown = keys, error
+
+        def item_of(key: Key) -> StoredItem | None:
+            if unknown and key in unknown[0]:
+                raise unknown[1]
+            return next((item for item in items if key.items() <= item.items()), None)
+
+        return item_of
 
     def _writes(self, transaction: SeriesTransaction) -> list[Write]:
         """The cursor comes first: who repeats a transaction looks for its own."""
@@ -368,32 +381,14 @@ def filed_values(owner: str, series: str) -> Item:
     return {"v": VERSION, "owner": owner, "series": series}
 
 
-def _row_of(key: Key | StoredItem) -> Row:
-    return key["list"], key["entry"]
+def _key_in(series: SeriesKey, entry: str) -> Key:
+    return entry_key(series_list(series.owner, series.series), entry)
 
 
-def _filed_or_not(item: StoredItem | Unavailable | None) -> Filed | Unavailable | None:
-    if item is None or isinstance(item, Unavailable):
-        return item
+def _answer(read: Callable[[Named], Found], name: Named) -> Found | Unavailable:
+    """What cannot be read, such as one of a later version, is no reason that the others wait."""
     try:
-        return _filed_from(item)
-    except Unavailable as error:  # one of a later version is no reason that the others wait
-        return error
-
-
-def _rows_of(
-    key: SeriesKey, cursor: StoredItem | Unavailable | None, definition: StoredItem | Unavailable | None
-) -> SeriesRows | Unavailable:
-    """Without one of the two nothing can be decided."""
-    if isinstance(cursor, Unavailable):
-        return cursor
-    if isinstance(definition, Unavailable):
-        return definition
-    try:
-        return SeriesRows(
-            cursor=cursor_from(key.owner, key.series, cursor) if cursor else None,
-            definition=definition_from(key.owner, definition) if definition else None,
-        )
+        return read(name)
     except Unavailable as error:
         return error
 

@@ -83,7 +83,7 @@ def _over_what_is_there(replica: Replica, write: Write) -> Write:
 
 def _by_the_first_read(self: Any, series: str, rows: Any, happened: Any) -> Any:
     """Of its own write it knows the revision, so that the condition of the next one holds."""
-    known = _settled(self, series, rows, happened)
+    known: Any = _settled(self, series, rows, happened)
     if known is None or known is rows:
         return known
     return evolve(known, cursor=evolve(rows.cursor, revision=known.cursor.revision))
