@@ -1,4 +1,4 @@
-"""Steps a series: puts its next occurrence after something happened to the current one (ADR 0094)."""
+"""Steps a series: puts its next occurrence after something happened to the current one (ADR 0094, 0181)."""
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
