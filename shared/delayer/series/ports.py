@@ -80,7 +80,7 @@ class SeriesKey:
 
 @frozen(kw_only=True)
 class SeriesRows:
-    """What is stored of a series: None for what is not there."""
+    """The rows of a series as they are stored; None for one that is not there."""
 
     cursor: Cursor | None
     definition: SeriesDefinition | None
@@ -166,15 +166,15 @@ class SeriesTable(Protocol):
     def filed_all(self, schedule_ids: Sequence[str]) -> Mapping[str, Filed | Unavailable]:
         """As `filed`, for each of them, in one read; what is no current occurrence is left out.
 
-        What was not answered, or cannot be read, is Unavailable alone. Strongly consistent.
+        An answer that is missing, or cannot be read, makes that one Unavailable alone. Strongly consistent.
         """
         ...
 
     def both(self, series: Sequence[SeriesKey]) -> Mapping[SeriesKey, SeriesRows | Unavailable]:
         """Returns the cursor and the definition of each, in one read. None may come twice.
 
-        What was not answered, or cannot be read, is Unavailable alone. Strongly consistent, but not at one moment: the
-        two may be from both sides of a PATCH.
+        An answer that is missing, or cannot be read, makes that one Unavailable alone. Strongly consistent, but not at
+        one moment: the two may be from both sides of a PATCH.
         """
         ...
 

@@ -386,7 +386,7 @@ def _key_in(series: SeriesKey, entry: str) -> Key:
 
 
 def _answer(read: Callable[[Named], Found], name: Named) -> Found | Unavailable:
-    """What cannot be read, such as one of a later version, is no reason that the others wait."""
+    """One that cannot be read, such as one of a later version, is no reason that the others wait."""
     try:
         return read(name)
     except Unavailable as error:

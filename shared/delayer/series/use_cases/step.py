@@ -51,7 +51,7 @@ class KnownSeries:
 
 @frozen(kw_only=True)
 class StepSeries:
-    """What happened to occurrences. It is safe to repeat it: only what is the current one now is a reason to step."""
+    """One thing that happened. It is safe to repeat it: only what is the current occurrence now is a reason to step."""
 
     clock: Clock
     series: SeriesTable
@@ -67,8 +67,8 @@ class StepSeries:
     def known(self, happened: Sequence[Happened]) -> Mapping[str, KnownSeries | Unavailable | None]:
         """For each occurrence its series, which may be the same; None: it is not current. It takes two reads.
 
-        What was read before an event came could miss the occurrence that it tells of. So both reads come after all of
-        them, and are strongly consistent.
+        A read from before an event could miss the occurrence that it tells of. So both reads come after all of the
+        events, and are strongly consistent.
         """
         ids = list(dict.fromkeys(one.schedule_id for one in happened))
         filed = self.series.filed_all(ids)
@@ -99,7 +99,7 @@ class StepSeries:
         raise Unavailable("others change the series all the time")
 
     def _settled(self, series: str, rows: SeriesRows, happened: Happened) -> SeriesRows | None:
-        """What is stored now; None if the series has changed meanwhile: it must be read again."""
+        """The rows as they are now; None if the series has changed meanwhile: it must be read again."""
         cursor, definition = rows.cursor, rows.definition
         if cursor is None or definition is None:
             if cursor and cursor.state not in OVER:  # no TTL removes it: it is damage, and must not stay unseen

@@ -66,7 +66,7 @@ def test_what_never_comes_is_unavailable() -> None:
     assert client.asked == [3] * ROUNDS
 
 
-def test_what_came_is_told_with_what_never_comes() -> None:
+def test_what_came_is_known_beside_what_never_comes() -> None:
     """Also if it is only the second request that fails: what the first one has answered is known."""
     client = Partly(60)
     with pytest.raises(PartlyRead) as never:
