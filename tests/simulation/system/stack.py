@@ -476,7 +476,11 @@ class Stack(World):
         self.check_alive("step", [])
         if self.network.suffers("step", Harm.RAISES):
             raise BadDeploy("step")
-        return super().step_batch(batch)
+        failed = super().step_batch(batch)
+        for one in batch:
+            if one.message_id not in failed:
+                self.watch.series.took(one.body)
+        return failed
 
     def execute_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         self.check_alive("execute", [])
