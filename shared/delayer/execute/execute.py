@@ -171,12 +171,7 @@ class Execute:
             case rules.Attempt() if row:
                 return self._attempt(received, message, row)
             case rules.Take() if row:
-                following = taken(row, message.fence)
-                with self._probe_given_back(received, message):
-                    current = self._write(row, following)
-                if current:
-                    return self._go_on(received, message, current)
-                return self._attempt(received, message, following)
+                return self._take(received, message, row)
             case rules.SendNext() if row:
                 return self._send_next(message, row)
             case rules.DropStopped() if row:
@@ -191,6 +186,13 @@ class Execute:
                 return False
             case _:
                 return self._dead_letter(received, "the ledger has no claim for it", message)
+
+    def _take(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow) -> bool:
+        """The ledger first: no other message makes this attempt from now on."""
+        following = taken(row, message.fence)
+        with self._probe_given_back(received, message):
+            current = self._write(row, following)
+        return self._go_on(received, message, current) if current else self._attempt(received, message, following)
 
     def waits(
         self,
