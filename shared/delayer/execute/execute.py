@@ -106,6 +106,11 @@ class Execute:
             return self._when_due(received, evolve(message, slots=slots) if slots else message)
         except Malformed as error:
             return self._dead_letter(received, error.reason, message)
+        except NotAttempted as error:
+            self.observer.warn(
+                "not attempted: it comes again", message.schedule.id if message else "", reason=str(error)
+            )
+            return False
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one message, its neighbours are handled
             self.observer.warn("not settled", message.schedule.id if message else "", error=repr(error))
             return False
@@ -280,24 +285,20 @@ class Execute:
         return self.send(evolve(message, fence=following.fence, not_before=due), delay)
 
     def _attempt(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow) -> bool:
-        try:
-            with self._probe_given_back(received, message):
-                if not self.has_time():
-                    raise NotAttempted("no time left for an attempt")
-                refused = self.permit(message)
-                # It may be a read, which a turn and a seat have no time for.
-                is_probe = self.breaker.gate.is_probe(message.schedule, message.nonce)
-                if refused is None:
-                    self.seating.begin(message)
-                    self.limits.begin(message)
-                lateness = rules.lateness(message, self.clock.now())
-                with self.ledger_together.attempting(), self.slots.kept_waiting():
-                    result = refused or self.reach(message)
-            is_probe = is_probe and (isinstance(result, Done) or result.reached)
-            made = rules.Made(message=message, result=result, lateness=lateness, is_probe=is_probe)
-        except NotAttempted as error:
-            self.observer.warn("not attempted: it comes again", message.schedule.id, reason=str(error))
-            return False
+        with self._probe_given_back(received, message):
+            if not self.has_time():
+                raise NotAttempted("no time left for an attempt")
+            refused = self.permit(message)
+            # It may be a read, which a turn and a seat have no time for.
+            is_probe = self.breaker.gate.is_probe(message.schedule, message.nonce)
+            if refused is None:
+                self.seating.begin(message)
+                self.limits.begin(message)
+            lateness = rules.lateness(message, self.clock.now())
+            with self.ledger_together.attempting(), self.slots.kept_waiting():
+                result = refused or self.reach(message)
+        is_probe = is_probe and (isinstance(result, Done) or result.reached)
+        made = rules.Made(message=message, result=result, lateness=lateness, is_probe=is_probe)
         if message.attempt == 1:
             self._measure(message.schedule, lateness)
         self.breaker.made(message, made.result, _delivery(received))

@@ -9,7 +9,6 @@ from tests.model.batches.state import (
     BEGUN,
     BETWEEN,
     CARRIED,
-    COPY_AT_TARGET,
     CRASH,
     DEAD,
     DUE,
@@ -127,6 +126,4 @@ def _probing(world: World, item: Item) -> World:
     others = [one for one in world.all_items() if one.at == "attempting" and one.message.nonce != item.message.nonce]
     if not others:
         return world
-    if any(one.message.fence in world.twice for one in (*others, item)):
-        return evolve(world, repeated=world.repeated | {COPY_AT_TARGET})
     return evolve(world, broken="two schedules probe at the same time")

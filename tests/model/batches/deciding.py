@@ -96,12 +96,15 @@ def gated(world: World, rules: Rules, number: int, at: int) -> World:
     item, circuit = world.environments[number].items[at], world.circuit
     if circuit is None:
         return approved(world.having(number, at, circuit=None), rules, number, at)
-    nonce = item.message.nonce
+    nonce, row = item.message.nonce, item.row
+    if row and row.arrival is Arrival.TAKEN:
+        return approved(world.having(number, at, circuit=circuit), rules, number, at)  # it is put off no more
     decision = rules.gate([circuit], PARTY, nonce, 0, 0)
-    is_on_its_way = circuit.probe == nonce and not circuit.held_by and rules.probe_marked
-    if isinstance(decision, Wait):
+    is_named = circuit.probe == nonce and decision is None
+    is_copy = is_named and circuit.held_by not in ("", item.delivery) and rules.probe_alone
+    if isinstance(decision, Wait) or is_copy:
         return _put_off(world, rules, number, at)
-    if isinstance(decision, Probe) or is_on_its_way:
+    if isinstance(decision, Probe) or (is_named and not circuit.held_by and rules.probe_marked):
         return moved(world, rules, number, at, at="probing", circuit=circuit)
     return approved(world.having(number, at, circuit=circuit), rules, number, at)
 

@@ -261,6 +261,12 @@ GUARDS: Final = (
         probe_marked=False,
     ),
     _without(
+        "a copy of a probe waits",
+        "a copy of what holds the probe reaches the target, too, and is there when another one probes",
+        Budget(circuit="named", deliveries=1, not_now=1),
+        probe_alone=False,
+    ),
+    _without(
         "a probe is given back by its holder",
         "a duplicate gives back the probe of the copy that is at its target",
         Budget(circuit="named", deliveries=1, not_now=1),

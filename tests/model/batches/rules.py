@@ -50,6 +50,7 @@ class Rules:
     seat_returned: bool = True  # at the end of a batch
     probe_compared: bool = True  # the row of the circuit is written if it is as it was read
     probe_marked: bool = True  # an executor writes that it holds the probe that a relay has named
+    probe_alone: bool = True  # a copy of what holds the probe waits
     probe_own: bool = True  # a probe is given back for the delivery that holds it
     probe_returned: bool = True  # by whatever reaches no target
 

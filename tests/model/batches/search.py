@@ -6,7 +6,6 @@ from tests.model.batches.rules import REAL, Rules
 from tests.model.batches.state import (
     BETWEEN,
     CARRIED,
-    COPY_AT_TARGET,
     CRASH,
     DUPLICATE,
     OVERTAKEN,
@@ -46,6 +45,7 @@ WHOLE: Final = {
     "a circuit, target fails": Budget(circuit="over", failures=2),
     "a circuit, a message in two batches": Budget(circuit="named", deliveries=1, not_now=1),
     "a circuit, put off": Budget(circuit="over", closures=1, failures=1),
+    "a circuit, a copy is put off": Budget(circuit="named", closures=1, deliveries=1, failures=1, is_alone=True),
     "a circuit, crash, cannot be begun": Budget(circuit="named", crashes=1, not_now=1),
     "a circuit, stopped": Budget(circuit="named", stops=1, not_now=1, deliveries=1, is_alone=True),
 }
@@ -57,7 +57,6 @@ REMAINING: Final = {  # why an attempt may be made once more, and cannot be prev
     CARRIED: Budget(unwritten=1, unanswered=1),
     UNCARRIED: Budget(unwritten=1, unanswered=1),
     BETWEEN: Budget(deliveries=1),
-    COPY_AT_TARGET: Budget(circuit="named", deliveries=1, not_now=1),
 }
 BY_CHANCE: Final = ("dies", "not answered", "delivers", "fails", "owner", "again", "cannot be", "slow", "not sent")
 

@@ -32,7 +32,6 @@ TWIN: Final = "a twin that runs already when it is overtaken"
 CARRIED: Final = "repeated while its outcome is carried"
 UNCARRIED: Final = "repeated because its outcome was neither written nor carried"
 BETWEEN: Final = "overtaken between its read and its attempt"
-COPY_AT_TARGET: Final = "a duplicate of a probe that was given back"
 
 BEGUN: Final = "begun"
 DEAD, WRITTEN, UNCOUNTED, LOST = "dead", "written", "uncounted", "lost"  # what became of an attempt that is over

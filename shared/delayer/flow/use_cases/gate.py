@@ -9,7 +9,7 @@ from delayer.actions.rules.model import ActionType
 from delayer.engines.ports import Clock, Unavailable
 from delayer.flow.ports import Blocks
 from delayer.flow.rules.block import Block, BlockKind, Party, holder_of, party_of, probing, unprobed
-from delayer.flow.rules.gate import SHORTEST_WAIT, Wait, decide_gate
+from delayer.flow.rules.gate import PROBED, SHORTEST_WAIT, Probe, Wait, decide_gate, within_a_delay
 from delayer.flow.use_cases.view import BlocksInView
 from delayer.schedule.messages import DelayerMessage
 from delayer.schedule.schedule import Schedule
@@ -71,21 +71,21 @@ class Gate:
         party = self.party_of(schedule)
         for _ in range(ASKED):
             decision = decide_gate(self._heeded(), party, nonce, schedule.point_in_time, self.clock.now())
-            if isinstance(decision, Wait):
+            decision = decision or self._held(party, nonce, delivery)
+            if not isinstance(decision, Probe):
                 return decision
-            asked = decision.block if decision else self._on_its_way(party, nonce) if delivery else None
-            if asked is None:
-                return None
-            wait = Wait(block=asked, seconds=SHORTEST_WAIT)
-            if self._probe(asked, nonce, holder_of(delivery)):
+            wait = Wait(block=decision.block, seconds=SHORTEST_WAIT)
+            if self._probe(decision, nonce, holder_of(delivery)):
                 return None
             self.view.read_again()
         return wait
 
-    def _on_its_way(self, party: Party, nonce: str) -> Block | None:
-        """The circuit whose probe it is, if no executor holds that yet."""
-        circuit = self.view.row(BlockKind.CIRCUIT, party)
-        return circuit if circuit and circuit.probe == nonce and not circuit.held_by else None
+    def _held(self, party: Party, nonce: str, delivery: str) -> Wait | Probe | None:
+        """Of the probe that has this nonce: it is to be held, or is held for another delivery. A relay holds none."""
+        circuit = self.view.row(BlockKind.CIRCUIT, party) if delivery else None
+        if circuit is None or circuit.probe != nonce or circuit.held_by == holder_of(delivery):
+            return None
+        return Wait(block=circuit, seconds=within_a_delay(PROBED)) if circuit.held_by else Probe(circuit)
 
     def wait_for(self, schedule: Schedule, nonce: str) -> Wait | None:
         """Why it would have to wait now; nothing is written. Raises Unavailable."""
@@ -127,9 +127,9 @@ class Gate:
         action = self.actions.get(schedule.definition.action_type)
         return party_of(schedule, action.fair_by if action else "")
 
-    def _probe(self, found: Block, nonce: str, held_by: str) -> bool:
+    def _probe(self, found: Probe, nonce: str, held_by: str) -> bool:
         """Whether it is the one. If another was faster, or this one itself before its claim, the row says so."""
-        mine = probing(found, nonce, self.clock.now(), held_by)
+        mine = probing(found.block, nonce, self.clock.now(), held_by)
         try:
             is_mine = self.blocks.change(mine)
         except Unavailable:

@@ -205,7 +205,10 @@ def not_reached(message: ExecutorMessage) -> Result:
 @pytest.mark.parametrize("of_the_copy", [not_now, not_reached])
 @pytest.mark.parametrize("named", ["by its relay", "by its executor"])
 def test_a_duplicate_of_what_probes_does_not_give_back_its_probe(named: str, of_the_copy: Target) -> None:
-    """Both have the same nonce. Else another schedule would reach the target while the first is there."""
+    """Both have the same nonce. Else another schedule would reach the target while the first is there.
+
+    Nor does it reach the target itself.
+    """
     world = world_with(PROBED if named == "by its relay" else opened(PARTY, NOW - 20 * SECOND, "HTTP 503"))
     put_row(world.ledger, a_claim())
     one = world.execute
@@ -215,7 +218,7 @@ def test_a_duplicate_of_what_probes_does_not_give_back_its_probe(named: str, of_
     at_the_target: list[str] = []
 
     def target(message: ExecutorMessage) -> Result:
-        other([evolve(first, receipt="of the second delivery")])
+        assert other([evolve(first, receipt="of the second delivery")]) == [], "another one waits on"
         at_the_target.append(circuit(world).probe)
         return OUTAGE
 
