@@ -217,7 +217,7 @@ class Execute:
         early = rules.decide_early(row, now)
         if isinstance(full, Wait):  # for what it has to wait was seen: another look may find that it is over
             return early if isinstance(early, rules.Hop) else full
-        closed = early or self.breaker.gate.closed(message.schedule, message.nonce, _delivery(received))
+        closed = early or self.breaker.gate.closed(message.schedule, message.nonce, _receipt(received))
         if full is None or isinstance(closed, rules.Hop | Wait):
             return closed
         return crowd_wait(full, message.nonce, max(row.at, message.schedule.point_in_time), now)
@@ -301,7 +301,7 @@ class Execute:
         made = rules.Made(message=message, result=result, lateness=lateness, is_probe=is_probe)
         if message.attempt == 1:
             self._measure(message.schedule, lateness)
-        self.breaker.made(message, made.result, _delivery(received))
+        self.breaker.made(message, made.result, _receipt(received))
         try:
             made = self._until_next_probe(made)
             return self.record(made, row)
@@ -320,7 +320,7 @@ class Execute:
 
     def _give_back_probe(self, received: ReceivedMessage, message: ExecutorMessage) -> None:
         """Unless a copy of the message holds it."""
-        self.breaker.gate.give_back(message.nonce, _delivery(received))
+        self.breaker.gate.give_back(message.nonce, _receipt(received))
 
     def _until_next_probe(self, made: rules.Made) -> rules.Made:
         """A schedule that has probed in vain waits as all others do: its own delays are for attempts that count."""
@@ -544,7 +544,7 @@ class Execute:
         return True
 
 
-def _delivery(received: ReceivedMessage) -> str:
+def _receipt(received: ReceivedMessage) -> str:
     """It tells a delivery of a message from another one of the same, as far as its queue does."""
     return received.receipt or received.message_id
 

@@ -27,12 +27,12 @@ from tests.model.batches.writes import Touching, writes
 from tests.model.state import evolve
 
 Step = tuple[str, World]
-HELD_UP: Final = "a slow target holds up its neighbour"
+HELD_UP: Final = "a slow target makes its neighbour wait"
 
 
 def key(one: Environment) -> tuple[object, ...]:
     """Which of two environments is named first."""
-    return one.seats, tuple((item.at, label_of(item.message), item.delivery, item.result) for item in one.items)
+    return one.seats, tuple((item.at, label_of(item.message), item.receipt, item.result) for item in one.items)
 
 
 def steps(world: World, rules: Rules, number: int) -> Iterator[Step]:
@@ -61,19 +61,19 @@ def _receives(world: World, rules: Rules, number: int) -> Iterator[Step]:
         items: list[Item] = []
         for message in batch:
             left.remove(message)
-            items.append(Item(message=message, delivery=_delivery(world, items, label_of(message))))
+            items.append(Item(message=message, receipt=_receipt(world, items, label_of(message))))
         if not rules.handles_all and len(items) > 1:
             items[-1] = evolve(items[-1], at="settled")  # nobody reports it as failed
         after = evolve(world.with_items(number, tuple(items)), open=tuple(left))
         yield f"an environment receives {' and '.join(label_of(one) for one in batch)}", after
 
 
-def _delivery(world: World, items: list[Item], label: str) -> str:
+def _receipt(world: World, items: list[Item], label: str) -> str:
     """Another one than those that are, or have died, with a message of this name. Only circuits go by it."""
     if not world.budget.circuit:
         return ""
     name = f"{label} {world.budget.crashes}"
-    return f"{name}'" if any(one.delivery == name for one in (*world.all_items(), *items)) else name
+    return f"{name}'" if any(one.receipt == name for one in (*world.all_items(), *items)) else name
 
 
 def _of_items(world: World, rules: Rules, number: int) -> Iterator[Touching]:
@@ -168,7 +168,7 @@ def _probes(world: World, rules: Rules, number: int, at: int) -> Iterator[Step]:
         yield f"{label} finds another circuit", gated(world, rules, number, at)
         return
     assert item.circuit is not None
-    mine = probing(item.circuit, item.message.nonce, 0, item.delivery if rules.probe_marked else "")
+    mine = probing(item.circuit, item.message.nonce, 0, item.receipt if rules.probe_marked else "")
     probes = evolve(world, circuit=mine).having(number, at, circuit=mine)
     yield f"{label} is to probe", approved(probes, rules, number, at)
 

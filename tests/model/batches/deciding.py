@@ -101,7 +101,7 @@ def gated(world: World, rules: Rules, number: int, at: int) -> World:
         return approved(world.having(number, at, circuit=circuit), rules, number, at)  # it is put off no more
     decision = rules.gate([circuit], PARTY, nonce, 0, 0)
     is_named = circuit.probe == nonce and decision is None
-    is_copy = is_named and circuit.held_by not in ("", item.delivery) and rules.probe_alone
+    is_copy = is_named and circuit.held_by not in ("", item.receipt) and rules.probe_alone
     if isinstance(decision, Wait) or is_copy:
         return _put_off(world, rules, number, at)
     if isinstance(decision, Probe) or (is_named and not circuit.held_by and rules.probe_marked):
@@ -142,10 +142,10 @@ def give_back_probe(world: World, rules: Rules, item: Item) -> World:
     circuit = world.circuit
     if circuit is None or circuit.probe != item.message.nonce or item.at == "attempting":
         return world
-    if rules.probe_own and circuit.held_by not in ("", item.delivery):
+    if rules.probe_own and circuit.held_by not in ("", item.receipt):
         return world
     others = [one for one in world.all_items() if one is not item and one.at == "attempting"]
-    if any(one.message.nonce == circuit.probe and circuit.held_by in ("", one.delivery) for one in others):
+    if any(one.message.nonce == circuit.probe and circuit.held_by in ("", one.receipt) for one in others):
         return evolve(world, broken="a probe is given back that a copy of it makes")
     return evolve(world, circuit=unprobed(circuit))
 
@@ -155,7 +155,7 @@ def _unkept(world: World) -> World:
     circuit = world.circuit
     if circuit is None or not circuit.held_by or world.has_died:
         return world
-    if any(circuit.held_by == item.delivery for item in world.all_items()):
+    if any(circuit.held_by == item.receipt for item in world.all_items()):
         return world
     return evolve(world, broken=KEPT)
 

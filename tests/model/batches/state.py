@@ -77,7 +77,7 @@ class Item:
     has_taken: bool = False  # its attempt, in the ledger, before it was begun
     seat: bool = False
     circuit: Block | None = None  # the row that it has read
-    delivery: str = ""  # for which it would hold a probe
+    receipt: str = ""  # for which it would hold a probe
 
 
 @frozen(kw_only=True, cache_hash=True)

@@ -202,9 +202,9 @@ def unprobed(block: Block) -> Block:
     return evolve(block, revision=block.revision + 1, probe="", probe_until=0, held_by="")
 
 
-def holder_of(delivery: str) -> str:
+def holder_of(receipt: str) -> str:
     """16 characters that are the same for the same delivery of a message. A receipt of SQS has up to 1,024."""
-    return hashlib.sha256(delivery.encode("utf-8", "surrogatepass")).hexdigest()[:16] if delivery else ""
+    return hashlib.sha256(receipt.encode("utf-8", "surrogatepass")).hexdigest()[:16] if receipt else ""
 
 
 def opened_again(block: Block, now: Millis, reason: str) -> Block:

@@ -60,30 +60,30 @@ class Gate:
     actions: Mapping[str, ActionType]  # by type
     heeds: frozenset[BlockKind]
 
-    def closed(self, schedule: Schedule, nonce: str, delivery: str = "") -> Wait | None:
+    def closed(self, schedule: Schedule, nonce: str, receipt: str = "") -> Wait | None:
         """Why it must wait, and how long; None if it may pass.
 
         Of a circuit whose pause is over, one schedule passes: the one whose nonce was written first. An executor names
-        the `delivery` of its message, and holds the probe for it from then on. Raises Unavailable.
+        the `receipt` of its message, and holds the probe for it from then on. Raises Unavailable.
         """
         if not self._heeded():
             return None
         party = self.party_of(schedule)
         for _ in range(ASKED):
             decision = decide_gate(self._heeded(), party, nonce, schedule.point_in_time, self.clock.now())
-            decision = decision or self._held(party, nonce, delivery)
+            decision = decision or self._held(party, nonce, receipt)
             if not isinstance(decision, Probe):
                 return decision
             wait = Wait(block=decision.block, seconds=SHORTEST_WAIT)
-            if self._probe(decision, nonce, holder_of(delivery)):
+            if self._probe(decision, nonce, holder_of(receipt)):
                 return None
             self.view.read_again()
         return wait
 
-    def _held(self, party: Party, nonce: str, delivery: str) -> Wait | Probe | None:
+    def _held(self, party: Party, nonce: str, receipt: str) -> Wait | Probe | None:
         """Of the probe that has this nonce: it is to be held, or is held for another delivery. A relay holds none."""
-        circuit = self.view.row(BlockKind.CIRCUIT, party) if delivery else None
-        if circuit is None or circuit.probe != nonce or circuit.held_by == holder_of(delivery):
+        circuit = self.view.row(BlockKind.CIRCUIT, party) if receipt else None
+        if circuit is None or circuit.probe != nonce or circuit.held_by == holder_of(receipt):
             return None
         return Wait(block=circuit, seconds=within_a_delay(PROBED)) if circuit.held_by else Probe(circuit)
 
@@ -105,15 +105,15 @@ class Gate:
     def _heeded(self) -> tuple[Block, ...]:
         return tuple(block for block in self.view() if block.kind in self.heeds)
 
-    def give_back(self, nonce: str, delivery: str = "") -> None:
+    def give_back(self, nonce: str, receipt: str = "") -> None:
         """Gives back the probe of a message that reaches no target: another one may probe at once.
 
         A message may be delivered twice, and both have the same nonce. So what an executor holds is given back for the
-        same `delivery` alone: its copy may be at the target. If AWS does not answer, another one may in a minute.
+        same `receipt` alone: its copy may be at the target. If AWS does not answer, another one may in a minute.
         """
         try:
             for block in self.view():
-                if block.probe == nonce and block.held_by in ("", holder_of(delivery)):
+                if block.probe == nonce and block.held_by in ("", holder_of(receipt)):
                     free = unprobed(block)
                     if self.blocks.change(free):
                         self.view.note(free)
