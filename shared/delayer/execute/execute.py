@@ -197,7 +197,10 @@ class Execute:
         following = taken(row, message.fence)
         with self._probe_given_back(received, message):
             current = self._write(row, following)
-        return self._go_on(received, message, current) if current else self._attempt(received, message, following)
+        if current is None:
+            return self._attempt(received, message, following)
+        self._give_back_probe(received, message)
+        return self._go_on(received, message, current)
 
     def waits(
         self,

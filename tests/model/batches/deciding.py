@@ -17,7 +17,6 @@ from tests.model.state import evolve
 
 SEATED: Final = ("in hand", "probing", "taking", "ready", "attempting")
 NOT_ALLOWED: Final = "an outcome is written that the lifecycle does not allow"
-KEPT: Final = "a probe is kept that nobody makes"
 
 
 def is_early(world: World, rules: Rules, item: Item) -> bool:
@@ -33,11 +32,14 @@ def decide(world: World, rules: Rules, number: int, at: int, row: LedgerRow | No
     item = world.environments[number].items[at]
     if isinstance(item.message, OutcomeMessage) and rules.carrier_only_writes:
         return _write_down(world, rules, number, at, row)
-    match rules.attempt(item.message, row):
+    decision = rules.attempt(item.message, row)
+    match decision:
         case Attempt() | Take() if row:
             return _may_attempt(world, rules, number, at, row)
         case Attempt():
             return moved(world, rules, number, at, at="ready", row=None, read_at=world.now)
+    world = give_back_probe(world, rules, item) if rules.probe_returned else world
+    match decision:
         case SendNext() if row:
             return _send_next(world, rules, number, at, row)
         case DropStopped() if row:
@@ -88,7 +90,7 @@ def left(world: World, rules: Rules, number: int, at: int) -> World:
     after = after.without(number, at)
     if item.message in after.messages:
         after = evolve(after, open=in_order((*after.open, item.message)))
-    return _unkept(after)
+    return after
 
 
 def gated(world: World, rules: Rules, number: int, at: int) -> World:
@@ -148,16 +150,6 @@ def give_back_probe(world: World, rules: Rules, item: Item) -> World:
     if any(one.message.nonce == circuit.probe and circuit.held_by in ("", one.receipt) for one in others):
         return evolve(world, broken="a probe is given back that a copy of it makes")
     return evolve(world, circuit=unprobed(circuit))
-
-
-def _unkept(world: World) -> World:
-    """A probe that an executor holds is in somebody's hands, as long as nobody has died."""
-    circuit = world.circuit
-    if circuit is None or not circuit.held_by or world.has_died:
-        return world
-    if any(circuit.held_by == item.receipt for item in world.all_items()):
-        return world
-    return evolve(world, broken=KEPT)
 
 
 def record(world: World, rules: Rules, number: int, at: int, row: LedgerRow, result: str, unwritten: str) -> World:

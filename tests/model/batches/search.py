@@ -63,7 +63,7 @@ BY_CHANCE: Final = ("dies", "not answered", "delivers", "fails", "owner", "again
 
 def broken(world: World) -> str:
     """What is wrong; empty if nothing is."""
-    return world.broken or _lost(world) or _unseated(world)
+    return world.broken or _lost(world) or _unseated(world) or _kept(world)
 
 
 def _lost(world: World) -> str:
@@ -79,6 +79,14 @@ def _unseated(world: World) -> str:
         if sum(item.seat and item.at == "attempting" for item in one.items) > one.seats:
             return "a seat is given back that an attempt uses"
     return ""
+
+
+def _kept(world: World) -> str:
+    """A probe that an executor holds is in somebody's hands, as long as nobody has died."""
+    held_by = world.circuit.held_by if world.circuit else ""
+    if not held_by or world.has_died or any(held_by == item.receipt for item in world.all_items()):
+        return ""
+    return "a probe is kept that nobody makes"
 
 
 def search(budget: Budget, rules: Rules = REAL) -> Found[World]:

@@ -17,7 +17,8 @@ from delayer.flow.rules.comeback import IN_A_ROW
 from delayer.flow.rules.gate import SLOTS
 from delayer.flow.use_cases.breaker import MOST_IN_ALL
 from delayer.ledger.model import Arrival, LedgerChange, State
-from delayer.ledger.ports import WriteResult
+from delayer.ledger.ports import Conflict, WriteResult
+from delayer.ledger.rules import taken
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage, decode
 from tests.looking import all_rows, empty, put_row
@@ -185,11 +186,18 @@ def test_what_finds_no_room_and_is_too_old_uses_up_no_probe() -> None:
     assert {block.probe for block in all_rows(world.blocks).values() if block.kind is BlockKind.CIRCUIT} == {""}
 
 
-class Unwritten(LedgerTogether):
+class Silent(LedgerTogether):
     """It answers no write."""
 
     def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
         return [Unavailable("down") for _ in changes]
+
+
+class Overtaken(LedgerTogether):
+    """Before any write, another message takes the attempt."""
+
+    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
+        return [Conflict(taken(a_claim(arrival=Arrival.CONTESTED), "another")) for _ in changes]
 
 
 def not_now(message: ExecutorMessage) -> Result:
@@ -238,18 +246,21 @@ def test_what_cannot_be_attempted_now_keeps_no_probe(named: str) -> None:
     assert circuit(world).is_comeback
 
 
-def test_what_has_no_time_left_or_cannot_take_its_attempt_keeps_no_probe() -> None:
+def test_what_has_no_time_left_keeps_no_probe() -> None:
     world = world_with(PROBED)
     put_row(world.ledger, a_claim(arrival=Arrival.CONTESTED))
     assert evolve(world.execute, has_time=lambda: False)(to_executor(an_executor_message())) == ["m0"]
     assert circuit(world).probe == ""
+
+
+@pytest.mark.parametrize(("ledger", "again"), [(Silent, ["m0"]), (Overtaken, [])])
+def test_what_cannot_take_its_attempt_keeps_no_probe(ledger: type[LedgerTogether], again: list[str]) -> None:
+    """It has been named before. Then AWS does not answer, or another message of its schedule was faster."""
     world = world_with(PROBED)
     put_row(world.ledger, a_claim(arrival=Arrival.CONTESTED))
-    together = world.execute.ledger_together
-    silent = Unwritten(
-        ledger_in_batches=together.ledger_in_batches, clock=together.clock, new_meeting=together.new_meeting
-    )
-    assert evolve(world.execute, ledger_together=silent)(to_executor(an_executor_message())) == ["m0"]
+    real = world.execute.ledger_together
+    together = ledger(ledger_in_batches=real.ledger_in_batches, clock=real.clock, new_meeting=real.new_meeting)
+    assert evolve(world.execute, ledger_together=together)(to_executor(an_executor_message())) == again
     assert world.target.reached == []
     assert circuit(world).probe == ""
 
