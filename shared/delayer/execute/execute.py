@@ -106,6 +106,11 @@ class Execute:
             return self._when_due(received, evolve(message, slots=slots) if slots else message)
         except Malformed as error:
             return self._dead_letter(received, error.reason, message)
+        except NotAttempted as error:
+            self.observer.warn(
+                "not attempted: it comes again", message.schedule.id if message else "", reason=str(error)
+            )
+            return False
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one message, its neighbours are handled
             self.observer.warn("not settled", message.schedule.id if message else "", error=repr(error))
             return False
@@ -166,18 +171,18 @@ class Execute:
         full: Party | Come | Block | Wait | None = None,
     ) -> bool:
         match rules.decide_attempt(message, row):
-            case rules.Attempt() | rules.Take() if row and (wait := self.waits(message, row, full)):
+            case rules.Attempt() | rules.Take() if row and (wait := self.waits(received, message, row, full)):
                 return self._wait(received, message, row, wait)
             case rules.Attempt() if row:
-                return self._attempt(message, row)
+                return self._attempt(received, message, row)
             case rules.Take() if row:
-                following = taken(row, message.fence)
-                current = self._write(row, following)
-                return self._go_on(received, message, current) if current else self._attempt(message, following)
+                return self._take(received, message, row)
             case rules.SendNext() if row:
                 return self._send_next(message, row)
             case rules.DropStopped() if row:
-                return self._stop(message, evolve(row, attempt=message.attempt - 1))
+                is_settled = self._stop(message, evolve(row, attempt=message.attempt - 1))
+                self._give_back_probe(received, message)
+                return is_settled
             case Refuse(reason):
                 self.observer.note("copy refused", message.schedule.id, reason=reason)
                 return True
@@ -187,8 +192,22 @@ class Execute:
             case _:
                 return self._dead_letter(received, "the ledger has no claim for it", message)
 
+    def _take(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow) -> bool:
+        """The ledger first: no other message makes this attempt from now on."""
+        following = taken(row, message.fence)
+        with self._probe_given_back(received, message):
+            current = self._write(row, following)
+        if current is None:
+            return self._attempt(received, message, following)
+        self._give_back_probe(received, message)
+        return self._go_on(received, message, current)
+
     def waits(
-        self, message: ExecutorMessage, row: LedgerRow, full: Party | Come | Block | Wait | None
+        self,
+        received: ReceivedMessage,
+        message: ExecutorMessage,
+        row: LedgerRow,
+        full: Party | Come | Block | Wait | None,
     ) -> rules.HoldUntil | rules.Hop | Wait | Come | None:
         """Why its target must not be reached now. An attempt that was taken waits because of a limit only."""
         if isinstance(full, Come):
@@ -201,7 +220,7 @@ class Execute:
         early = rules.decide_early(row, now)
         if isinstance(full, Wait):  # for what it has to wait was seen: another look may find that it is over
             return early if isinstance(early, rules.Hop) else full
-        closed = early or self.breaker.gate.closed(message.schedule, message.nonce)
+        closed = early or self.breaker.gate.closed(message.schedule, message.nonce, _receipt(received))
         if full is None or isinstance(closed, rules.Hop | Wait):
             return closed
         return crowd_wait(full, message.nonce, max(row.at, message.schedule.point_in_time), now)
@@ -221,15 +240,18 @@ class Execute:
         row: LedgerRow,
         wait: rules.HoldUntil | rules.Hop | Wait | Come,
     ) -> bool:
-        """A message that waits uses up no attempt, but its age goes on: it fails when it is too old for another one."""
+        """A message that waits uses up no attempt, but its age goes on: it fails when it is too old for another one.
+
+        If it was to probe, and has no room, another one may.
+        """
         if not isinstance(wait, Wait | Come):
             return self.wait_on(received, message, row, wait)
+        self._give_back_probe(received, message)
         now = self.clock.now()
         policy = retrying.policy_of(message.schedule.definition)
         block = wait.limit if isinstance(wait, Come) else wait.block
         if reason := rules.decide_too_old(message, row, block, policy, now):
             lateness = row.lateness if row.was_attempted else rules.lateness(message, now)
-            self.breaker.gate.give_back(message.nonce)
             return self.fail(message, evolve(row, lateness=lateness, answer="", attempted_at=0), reason)
         until = (
             min(wait.at, rules.given_up_at(message, row, block, policy, now))
@@ -265,8 +287,8 @@ class Execute:
         due = rules.not_before(following.retry_at, now)
         return self.send(evolve(message, fence=following.fence, not_before=due), delay)
 
-    def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
-        try:
+    def _attempt(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow) -> bool:
+        with self._probe_given_back(received, message):
             if not self.has_time():
                 raise NotAttempted("no time left for an attempt")
             refused = self.permit(message)
@@ -278,20 +300,30 @@ class Execute:
             lateness = rules.lateness(message, self.clock.now())
             with self.ledger_together.attempting(), self.slots.kept_waiting():
                 result = refused or self.reach(message)
-            is_probe = is_probe and (isinstance(result, Done) or result.reached)
-            made = rules.Made(message=message, result=result, lateness=lateness, is_probe=is_probe)
-        except NotAttempted as error:
-            self.observer.warn("not attempted: it comes again", message.schedule.id, reason=str(error))
-            return False
+        is_probe = is_probe and (isinstance(result, Done) or result.reached)
+        made = rules.Made(message=message, result=result, lateness=lateness, is_probe=is_probe)
         if message.attempt == 1:
             self._measure(message.schedule, lateness)
-        self.breaker.made(message, made.result)
+        self.breaker.made(message, made.result, _receipt(received))
         try:
             made = self._until_next_probe(made)
             return self.record(made, row)
         except Exception as error:  # noqa: BLE001 - whatever it is, the attempt was made, and must not be made again
             self.observer.warn("the outcome could not be written", message.schedule.id, error=repr(error))
             return self.carry(made)
+
+    @contextmanager
+    def _probe_given_back(self, received: ReceivedMessage, message: ExecutorMessage) -> Iterator[None]:
+        """If anything is raised in here, the target was not reached: another one may probe at once."""
+        try:
+            yield
+        except Exception:
+            self._give_back_probe(received, message)
+            raise
+
+    def _give_back_probe(self, received: ReceivedMessage, message: ExecutorMessage) -> None:
+        """Unless a copy of the message holds it."""
+        self.breaker.gate.give_back(message.nonce, _receipt(received))
 
     def _until_next_probe(self, made: rules.Made) -> rules.Made:
         """A schedule that has probed in vain waits as all others do: its own delays are for attempts that count."""
@@ -442,7 +474,6 @@ class Execute:
         current = self.end(message, unattempted, State.DROPPED, f"stopped by its owner{last}")
         if current is not None:
             return self._overtaken(message, current)
-        self.breaker.gate.give_back(message.nonce)
         self.observer.count("Dropped")
         self.observer.note("stopped", message.schedule.id, attempt=row.attempt)
         return True
@@ -514,6 +545,11 @@ class Execute:
             self.observer.warn("not dead-lettered", message.schedule.id if message else "", error=repr(error))
             return False
         return True
+
+
+def _receipt(received: ReceivedMessage) -> str:
+    """It tells a delivery of a message from another one of the same, as far as its queue does."""
+    return received.receipt or received.message_id
 
 
 def _limited(received: ReceivedMessage, now: Millis) -> ExecutorMessage | None:

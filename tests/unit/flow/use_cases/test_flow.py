@@ -1,21 +1,26 @@
 """What is due waits while its owner or its target is suspended, or the circuit of its target is open."""
 
 import json
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 import pytest
 from attrs import define, evolve
 
+from delayer.actions.ports import NotAttempted, Target
 from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.engines.memory.faults import Fault, FaultPlan
 from delayer.engines.ports import Unavailable
+from delayer.execute.together import LedgerTogether
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, opened, probing, suspended
 from delayer.flow.rules.comeback import IN_A_ROW
 from delayer.flow.rules.gate import SLOTS
 from delayer.flow.use_cases.breaker import MOST_IN_ALL
-from delayer.ledger.model import State
+from delayer.ledger.model import Arrival, LedgerChange, State
+from delayer.ledger.ports import Conflict, WriteResult
+from delayer.ledger.rules import taken
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
-from delayer.schedule.messages import DelayerMessage, decode
+from delayer.schedule.messages import DelayerMessage, ExecutorMessage, decode
 from tests.looking import all_rows, empty, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
 from tests.tables import preceded
@@ -178,6 +183,96 @@ def test_what_finds_no_room_and_is_too_old_uses_up_no_probe() -> None:
             running.enter_context(world.execute.slots.one(PARTY))
         assert world.execute(to_executor(an_executor_message())) == []
     assert world.observer.counts["Failed"] == 1
+    assert {block.probe for block in all_rows(world.blocks).values() if block.kind is BlockKind.CIRCUIT} == {""}
+
+
+class Silent(LedgerTogether):
+    """It answers no write."""
+
+    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
+        return [Unavailable("down") for _ in changes]
+
+
+class Overtaken(LedgerTogether):
+    """Before any write, another message takes the attempt."""
+
+    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
+        return [Conflict(taken(a_claim(arrival=Arrival.CONTESTED), "another")) for _ in changes]
+
+
+def not_now(message: ExecutorMessage) -> Result:
+    """Port Target: it cannot reach its target now."""
+    raise NotAttempted("what signs it cannot be read")
+
+
+def not_reached(message: ExecutorMessage) -> Result:
+    """Port Target: what never came to its target says nothing about it."""
+    return Retry(detail="the executor failed: ValueError", reached=False)
+
+
+@pytest.mark.parametrize("of_the_copy", [not_now, not_reached])
+@pytest.mark.parametrize("named", ["by its relay", "by its executor"])
+def test_a_duplicate_of_what_probes_does_not_give_back_its_probe(named: str, of_the_copy: Target) -> None:
+    """Both have the same nonce. Else another schedule would reach the target while the first is there.
+
+    Nor does it reach the target itself.
+    """
+    world = world_with(PROBED if named == "by its relay" else opened(PARTY, NOW - 20 * SECOND, "HTTP 503"))
+    put_row(world.ledger, a_claim())
+    one = world.execute
+    world.build()
+    other = evolve(world.execute, target=of_the_copy)
+    [first] = to_executor(an_executor_message())
+    at_the_target: list[str] = []
+
+    def target(message: ExecutorMessage) -> Result:
+        assert other([evolve(first, receipt="of the second delivery")]) == [], "another one waits on"
+        at_the_target.append(circuit(world).probe)
+        return OUTAGE
+
+    assert evolve(one, target=target)([evolve(first, receipt="of the first delivery")]) == []
+    assert at_the_target == ["n1"]
+    assert (circuit(world).probe, circuit(world).pauses) == ("", 2), "it has failed"
+
+
+@pytest.mark.parametrize("named", ["by its relay", "by its executor"])
+def test_what_cannot_be_attempted_now_keeps_no_probe(named: str) -> None:
+    """It comes again in minutes. Another one probes at once."""
+    world = world_with(PROBED if named == "by its relay" else opened(PARTY, NOW - 20 * SECOND, "HTTP 503"))
+    put_row(world.ledger, a_claim())
+    assert evolve(world.execute, target=not_now)(to_executor(an_executor_message())) == ["m0"]
+    assert circuit(world).probe == ""
+    assert world.execute(to_executor(an_executor_message())) == []
+    assert circuit(world).is_comeback
+
+
+def test_what_has_no_time_left_keeps_no_probe() -> None:
+    world = world_with(PROBED)
+    put_row(world.ledger, a_claim(arrival=Arrival.CONTESTED))
+    assert evolve(world.execute, has_time=lambda: False)(to_executor(an_executor_message())) == ["m0"]
+    assert circuit(world).probe == ""
+
+
+@pytest.mark.parametrize(("ledger", "again"), [(Silent, ["m0"]), (Overtaken, [])])
+def test_what_cannot_take_its_attempt_keeps_no_probe(ledger: type[LedgerTogether], again: list[str]) -> None:
+    """It has been named before. Then AWS does not answer, or another message of its schedule was faster."""
+    world = world_with(PROBED)
+    put_row(world.ledger, a_claim(arrival=Arrival.CONTESTED))
+    real = world.execute.ledger_together
+    together = ledger(ledger_in_batches=real.ledger_in_batches, clock=real.clock, new_meeting=real.new_meeting)
+    assert evolve(world.execute, ledger_together=together)(to_executor(an_executor_message())) == again
+    assert world.target.reached == []
+    assert circuit(world).probe == ""
+
+
+def test_what_finds_no_room_keeps_no_probe_while_it_waits() -> None:
+    world = world_with(PROBED)
+    put_row(world.ledger, a_claim())
+    with ExitStack() as running:
+        for _ in range(SLOTS // 2):
+            running.enter_context(world.execute.slots.one(PARTY))
+        assert world.execute(to_executor(an_executor_message())) == []
+    assert world.target.reached == []
     assert {block.probe for block in all_rows(world.blocks).values() if block.kind is BlockKind.CIRCUIT} == {""}
 
 
