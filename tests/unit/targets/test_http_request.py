@@ -21,7 +21,8 @@ from delayer.actions.rules.model import Done, Message, Refused, Result, Retry
 from delayer.ledger.model import MAX_DETAIL
 from delayer.signing.sign import Sign
 from delayer.targets.http_answer import seconds_of
-from delayer.targets.http_request import HttpTarget, Request, tls_context
+from delayer.targets.http_connections import tls_context
+from delayer.targets.http_request import HttpTarget, Request
 from delayer.targets.public_addresses import MOST_UNDER_WAY
 from delayer.wiring.build import build
 from tests.samples import NOW, an_id
