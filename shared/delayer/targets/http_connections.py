@@ -30,13 +30,13 @@ class Peer:
     address: str  # that was checked for this attempt
 
 
-@define(eq=False)
+@define(kw_only=True, eq=False)
 class HttpConnection:
     """An open connection, which is cut at the deadline of whoever uses it."""
 
     peer: Peer
     sock: socket.socket
-    _number: int  # among the deadlines
+    number: int  # among the deadlines
     _held: bytearray = field(factory=bytearray, init=False)  # received, and not read yet
     _answer: HttpAnswer | None = field(default=None, init=False)  # whose end is still to be seen
     _is_body_read: bool = field(default=False, init=False)
@@ -77,11 +77,11 @@ class HttpConnection:
 
     def rest(self) -> None:
         """It waits for the next request, and is cut when that has not come in time."""
-        deadlines().move(self._number, monotonic() + self.keeps_for)
+        deadlines().move(self.number, monotonic() + self.keeps_for)
 
     def wake(self, deadline: float) -> bool:
         """Whether it can take a request that has to be answered by then (monotonic). It waits for nothing."""
-        deadlines().move(self._number, deadline)
+        deadlines().move(self.number, deadline)
         is_clear, left = self._is_clear(), deadline - monotonic()
         self._answer = None
         if not is_clear or left <= 0:
@@ -104,7 +104,7 @@ class HttpConnection:
 
     def close(self) -> None:
         """Nobody uses it any more."""
-        deadlines().forget(self._number)
+        deadlines().forget(self.number)
         self.sock.close()
 
 
@@ -121,7 +121,7 @@ def connect(peer: Peer, deadline: float) -> HttpConnection:
         if peer.scheme == "https":
             sock = tls_context().wrap_socket(sock, server_hostname=peer.host)
         if_it_fails.pop_all()
-    return HttpConnection(peer, sock, number)
+    return HttpConnection(peer=peer, sock=sock, number=number)
 
 
 @cache

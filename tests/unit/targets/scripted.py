@@ -29,6 +29,7 @@ class ScriptedServer:
     tls: ssl.SSLContext | None = None
     connections: list[list[bytes]] = field(factory=list)  # for each the pieces that were received
     open: list[socket.socket] = field(factory=list)
+    sent: threading.Semaphore = field(factory=lambda: threading.Semaphore(0))  # answers, to their last byte
     ended: threading.Semaphore = field(factory=lambda: threading.Semaphore(0))  # by the other side
     listening: socket.socket = field(factory=lambda: socket.create_server(("127.0.0.1", 0)), init=False)
 
@@ -66,6 +67,7 @@ class ScriptedServer:
                 if answer is None:
                     break
                 accepted.sendall(answer)
+                self.sent.release()
             else:
                 self.ended.release()
         accepted.close()
