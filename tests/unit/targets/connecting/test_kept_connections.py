@@ -5,8 +5,9 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from attrs import define, evolve
 from delayer.actions.rules.model import Done, Message, Refused, Result, Retry
 from delayer.targets import http_connections
 from delayer.targets.deadlines import deadlines
-from delayer.targets.http_answer import HttpAnswer
+from delayer.targets.http_answer import MAX_HEAD, HttpAnswer, read_answer
 from delayer.targets.http_connections import (
     KEPT_SECONDS,
     MOST_KEPT,
@@ -29,6 +30,12 @@ from tests.unit.targets.scripted import NO_CONTENT, ScriptedServer, answer, cert
 
 HOST = "target.example"
 OK = answer(200, b'{"ok": true}')
+
+
+def large_head(size: int) -> bytes:
+    """One of so many bytes, without a body."""
+    begins = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: "
+    return begins + b"y" * (size - len(begins) - 4) + b"\r\n\r\n"
 
 
 @define
@@ -61,7 +68,7 @@ class Stand:
             **{"owner": "o", "point_in_time": 0, "attempt": 1, "has_next": True, **of},
         )
         target = HttpTarget(allow_private=True, resolve=lambda *_: [to], connections=self.connections)
-        result = target.send(Request(url=url, method="POST", headers={}, timeout=5, keep=keep), message)
+        result = target.send(Request(url=url, method="POST", headers={}, timeout=30, keep=keep), message)
         if "no answer" not in result.detail:
             self.server.sent.acquire(timeout=20)  # all of it has come: what is sent on one machine has arrived
         return result
@@ -184,7 +191,8 @@ def test_the_next_request_goes_over_the_same_connection(stand: Stand, said: byte
         answer(200, b"3\r\nabc\r\n0\r\n", {"Transfer-Encoding": "chunked"}),
         answer(200, b"zz\r\n", {"Transfer-Encoding": "chunked"}),
         OK + OK,
-        b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: " + b"y" * 70_000 + b"\r\n\r\n",  # larger than a head may be
+        large_head(MAX_HEAD + 1),
+        large_head(MAX_HEAD + 5000),
     ],
 )
 def test_after_an_answer_that_leaves_a_doubt_there_is_a_new_connection(stand: Stand, said: bytes) -> None:
@@ -194,6 +202,22 @@ def test_after_an_answer_that_leaves_a_doubt_there_is_a_new_connection(stand: St
     stand.server.reply = lambda _: answer(404)
     assert stand.send() == Refused("HTTP 404")
     assert stand.server.requests == [1, 1]
+
+
+@pytest.mark.parametrize(("length", "keeps_for"), [(0, float("inf")), (65_536, float("inf")), (65_537, 0), (10**18, 0)])
+def test_behind_a_large_body_nothing_is_waited_for(length: int, keeps_for: float) -> None:
+    """Its target would go on with writing it."""
+    said = BytesIO(answer(200, b"", {"Content-Length": str(length)}))
+    assert read_answer(said.readline).keeps_for == keeps_for
+
+
+def test_after_what_is_no_answer_there_is_a_new_connection(stand: Stand) -> None:
+    """Also if there was an answer over the same connection before."""
+    says = iter([NO_CONTENT, b"220 smtp.example\r\n"])
+    stand.server.reply = lambda _: next(says, NO_CONTENT)
+    assert stand.both() == [2]
+    assert stand.send() == Done("HTTP 204")
+    assert stand.server.requests == [2, 1]
 
 
 def test_a_body_is_never_taken_for_the_answer_to_the_next_request(stand: Stand) -> None:
@@ -221,6 +245,7 @@ def test_a_body_is_not_waited_for(stand: Stand) -> None:
         (answer(200, b"x" * 1024), [2]),
         (answer(200, b"3\r\nabc\r\n0\r\n\r\n", {"Transfer-Encoding": "chunked"}), [2]),
         (answer(200, b"x" * 1025), [1, 1]),
+        (answer(200, b"x" * 1025) + b"y" * 1025, [1, 1]),
     ],
 )
 def test_so_it_is_where_the_answer_is_kept(stand: Stand, said: bytes, requests: list[int]) -> None:
@@ -308,6 +333,19 @@ def test_the_other_side_sees_its_end_though_nobody_comes(stand: Stand, monkeypat
     assert stand.server.requests == [1, 1]
 
 
+def test_an_attempt_has_its_own_deadline_over_a_kept_connection(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not that of the connection while it waited, which passes here before the answer comes."""
+    monkeypatch.setattr(http_connections, "KEPT_SECONDS", 0.05)
+    stand.send()
+
+    def late(_: bytes) -> bytes:
+        sleep(0.15)
+        return OK
+
+    stand.server.reply = late
+    assert stand.send() == Done("HTTP 200")
+
+
 @pytest.mark.parametrize("kind", ["stand", "over_tls"])
 def test_what_the_other_side_has_closed_is_not_used(kind: str, request: pytest.FixtureRequest) -> None:
     """It is looked at before the request is sent: there is no failure."""
@@ -368,7 +406,6 @@ def test_those_that_wait_are_bounded() -> None:
 def test_no_time_is_left_for_a_kept_one_either(stand: Stand) -> None:
     stand.send()
     peer = a_peer(port=stand.server.port, address="127.0.0.1")
-    stand.send()
     assert stand.connections.take(peer, monotonic() - 1) is None
     assert stand.both() == [1, 2]
 
