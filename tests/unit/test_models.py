@@ -41,6 +41,7 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.targets.known.KnownTargets": "remembers which targets its execution environment has found",
     "delayer.engines.aws.time_limit.TimeLimit": "remembers which threads it has left behind",
     "delayer.targets.deadlines.Deadlines": "remembers which connections are open",
+    "delayer.targets.http_connections.HttpConnection": "remembers what it has received and nobody has read",
     "delayer.engines.aws.clients._FreshConnections": "remembers when its connections were used",
     "delayer.enqueue.enqueue.Sent": "remembers what its execution environment has sent",
     "delayer.execute.together.PendingWish": "gets the answer that its thread waits for",

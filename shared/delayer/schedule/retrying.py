@@ -73,6 +73,13 @@ def _within(number: int, most: int) -> int:
     return min(max(number, 1), most)
 
 
+def allows_another(policy: RetryPolicy, attempt: int) -> bool:
+    """Whether there is another attempt if the one with this number fails. After a later one than the first, the age of
+    the schedule may be against it.
+    """
+    return attempt < policy.max_attempts and policy.first * SECOND <= policy.max_age
+
+
 def backoff_seconds(policy: RetryPolicy, attempt: int) -> float:
     """The delay after `attempt` before it is spread: it grows from `first` by `factor`, up to `longest`."""
     return min(policy.first * policy.factor ** (attempt - 1), policy.longest)

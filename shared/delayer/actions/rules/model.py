@@ -135,6 +135,7 @@ class Message(Generic[Fields]):
     point_in_time: Millis  # when it was due, in milliseconds since 1970, UTC
     attempt: int  # 1 for the first
     seconds_left: float = LONGEST_ATTEMPT  # the attempt must end within them
+    has_next: bool = False  # whether the schedule's policy allows another attempt after this one
 
     @property
     def due(self) -> str:
