@@ -430,10 +430,9 @@ def test_no_made_up_id_finds_it(stand: Stand, series: str) -> None:
 
 def test_no_made_up_id_finds_that_of_an_owner_with_a_longer_name(stand: Stand) -> None:
     """The name of a list holds both: without a look at the id, two pairs would have the same list."""
-    made = another()
-    owner = f"{OWNER}#more"
-    theirs = evolve(made, cursor=evolve(made.cursor, owner=owner), definition=evolve(made.definition, owner=owner))
-    assert stand.series.write(theirs)
+    made, owner = another(), f"{OWNER}#more"
+    cursor, definition = evolve(made.cursor, owner=owner), evolve(DEFINITION, owner=owner)
+    assert stand.series.write(evolve(made, cursor=cursor, definition=definition))
     assert stand.series.cursor(owner, OTHER_ID) is not None
     assert stand.series.cursor(OWNER, f"more#{OTHER_ID}") is None
 

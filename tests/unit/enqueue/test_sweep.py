@@ -2,6 +2,7 @@
 
 from attrs import evolve
 
+from delayer.engines.memory.faults import FaultPlan
 from delayer.engines.ports import ReceivedMessage
 from delayer.enqueue.rules import SweepGate, decide_gate
 from delayer.lambdas.memory_stream import SCHEDULES
@@ -66,6 +67,18 @@ def test_a_tick_before_the_first_post_does_nothing_but_beat() -> None:
     world.tick()
     assert world.control.progress() is None
     assert [change.kind for change in world.feed.records[SCHEDULES]] == [ChangeKind.INSERT, ChangeKind.REMOVE]
+
+
+def test_what_was_closed_is_not_looked_at_again() -> None:
+    """A year after the first POST, a tick would read a year."""
+    world, plan = stack(since=minute_of(START) - HOUR // MINUTE), FaultPlan()
+    world.tick()
+    world.clock.move(MINUTE)
+    world.control.note_heartbeat(world.clock.now())
+    world.spoiled, world.plan = "tick", plan
+    world.build()
+    world.tick()
+    assert 0 < plan.seen.count("StoredScheduleTable.query") < HOUR // MINUTE
 
 
 def test_no_sweep_while_the_stream_is_not_read() -> None:

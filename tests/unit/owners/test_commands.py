@@ -1,17 +1,19 @@
 """The operator's commands on owner policies."""
 
 import json
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from attrs import evolve
 
+from delayer.owners.admission import WrongPolicy
 from delayer.owners.commands import OwnerPolicyCommands
 from delayer.owners.model import OwnerPolicy, StoredOwnerPolicy
 from delayer.schedule.instants import SECOND
 from delayer.wiring import use_cases
 from tests.looking import all_rows
-from tests.world import World
+from tests.world import START, World
 
 SCHEDULE = json.dumps({"delaySeconds": 60, "action": {"type": "http-request", "url": "https://api.example.com/"}})
 SERIES = json.dumps({"repeat": {"every": "PT1H"}, "action": {"type": "http-request", "url": "https://x.example/"}})
@@ -33,6 +35,23 @@ def error(world: World, **event: Any) -> str:
     assert not answer["ok"]
     text: str = answer["error"]
     return text
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [({"precision": "relaxed"}, "relaxed"), ({"when": {"policy": "spread", "seconds": 60}}, "spread")],
+    ids=["a lane", "a policy"],
+)
+def test_what_would_be_posted_may_need_a_lane_or_a_policy_of_the_stack(given: dict[str, Any], missing: str) -> None:
+    body = {**json.loads(SCHEDULE), **given}
+    del body["delaySeconds"]
+    at = {} if "when" in given else {"delaySeconds": 7 * 86_400}
+    for lanes, policies in ((("relaxed",), ()), ((), ("spread",))):
+        world = World()
+        world.settings = evolve(world.settings, lanes=lanes, policies=policies)
+        read, has = commands_of(world).read_request, missing in (*lanes, *policies)
+        with nullcontext() if has else pytest.raises(WrongPolicy, match=f'not allowed: "{missing}"'):
+            read(json.dumps(body | at), START)
 
 
 def test_a_policy_is_set_shown_changed_and_removed() -> None:

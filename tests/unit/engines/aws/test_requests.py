@@ -7,7 +7,7 @@ from botocore.exceptions import ParamValidationError
 
 from delayer.engines.aws.dynamo_store import KEYS, ROUNDS, DynamoStore
 from delayer.engines.ports import Unavailable
-from delayer.engines.store.model import Put, Query
+from delayer.engines.store.model import Check, Put, Query, lacks
 from delayer.engines.store.store import PartlyRead
 from tests.clients import ERRORS, AnyClient, Failing
 
@@ -66,15 +66,20 @@ def test_what_never_comes_is_unavailable() -> None:
     assert client.asked == [3] * ROUNDS
 
 
+def test_a_condition_alone_is_no_write() -> None:
+    with pytest.raises(TypeError, match="part of a transaction"):
+        DynamoStore(AnyClient()).write(Check(TABLE, {"key": "a"}, lacks("key")))
+
+
 class Pages(AnyClient):
-    """Ten items on each page, and always another page."""
+    """Ten items on each of five pages."""
 
     def __init__(self) -> None:
         self.asked = 0
 
     def query(self, **_: Any) -> dict[str, Any]:
         self.asked += 1
-        return {"Count": 10, "LastEvaluatedKey": {"entry": {"S": str(self.asked)}}}
+        return {"Count": 10} | ({"LastEvaluatedKey": {"entry": {"S": "key"}}} if self.asked < 5 else {})
 
 
 def test_a_count_ends_when_it_is_enough() -> None:

@@ -107,6 +107,7 @@ def test_one_thread_does_it_for_all(pairs: list[Pair]) -> None:
     for _ in range(50):
         with cut(deadlines, pairs[0][0], monotonic() + 600):
             assert threads() == before + 1
+    assert deadlines._open == {}, "nothing is kept of what has ended"
 
 
 def test_without_a_thread_nothing_is_connected_and_the_next_one_has_it_again(
