@@ -1,4 +1,4 @@
-"""What one attempt of http-request takes of the processor, over a new connection and over a kept one (ADR 0178).
+"""The processor time of one attempt of http-request, over a new connection and over a kept one (ADR 0178).
 
 Run as `python -m bench.attempts`, or with another number of attempts for each figure: `python -m bench.attempts 300`.
 The target is a process of its own on this machine, so that only the side of Delayer is counted.
@@ -20,22 +20,21 @@ from typing import Any, Final
 
 from delayer.actions.rules.model import Done, Message
 from delayer.targets.http_request import HttpTarget, Request
-from tests.unit.targets.scripted import certified
+from local.emulator.access.certificate import Certificate, certificate_in
 
-HOST: Final = "target.example"
 ATTEMPTS: Final = 1000
 ROUNDS: Final = 5  # of each; the median counts
 ANSWER: Final = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"ok": true}'
 
 
-def serve(certificate: str) -> None:
+def serve(*certificate: str) -> None:
     """Answers every request until its input ends. The first line that it prints is its port."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         print(listening.getsockname()[1], flush=True)
         context = None
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
+            context.load_cert_chain(*certificate)
         threading.Thread(target=accept, args=(listening, context), daemon=True).start()
         sys.stdin.read()
 
@@ -57,20 +56,21 @@ def answer(accepted: socket.socket, context: ssl.SSLContext | None) -> None:
 
 
 @contextmanager
-def target(certificate: str) -> Iterator[str]:
+def target(own: Certificate | None = None) -> Iterator[str]:
     """The URL of a server; with a certificate it speaks TLS."""
-    command = [sys.executable, "-m", "bench.attempts", "serve", certificate]
+    files = [str(own.certificate), str(own.key)] if own else []
+    command = [sys.executable, "-m", "bench.attempts", "serve", *files]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
         assert process.stdout
         port = process.stdout.readline().strip()
-        yield f"http{'s' if certificate else ''}://{HOST}:{port}/hook"
+        yield f"http{'s' if own else ''}://127.0.0.1:{port}/hook"
         process.stdin.close()
 
 
 def microseconds(url: str, attempts: int, *, is_kept: bool) -> float:
     """Of the processor, for one attempt."""
-    http = HttpTarget(allow_private=True, resolve=lambda _host, _port: ["127.0.0.1"])
+    http = HttpTarget(allow_private=True, resolve=lambda host, _port: [host])
     request = Request(url=url, method="POST", headers={}, timeout=10)
     fields: dict[str, Any] = {"owner": "o", "point_in_time": 0, "attempt": 1, "has_next": is_kept}
     message = Message[None](action=None, payload='{"order": 17}', schedule_id="id", **fields)
@@ -84,9 +84,9 @@ def microseconds(url: str, attempts: int, *, is_kept: bool) -> float:
 def main(attempts: int = ATTEMPTS) -> None:
     """Prints what it has measured, the four by turns."""
     with tempfile.TemporaryDirectory() as folder:
-        certificate = str(certified(HOST, Path(folder)))
-        os.environ["SSL_CERT_FILE"] = certificate
-        with target("") as http, target(certificate) as https:
+        own = certificate_in(Path(folder))
+        os.environ["SSL_CERT_FILE"] = str(own.certificate)
+        with target() as http, target(own) as https:
             print("microseconds of processor time for an attempt: new connection, kept connection")
             for url in (http, https):
                 taken = [
@@ -98,6 +98,6 @@ def main(attempts: int = ATTEMPTS) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
-        serve(sys.argv[2])
+        serve(*sys.argv[2:])
     else:
         main(*map(int, sys.argv[1:2]))

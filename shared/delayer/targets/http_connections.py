@@ -22,7 +22,7 @@ QUICK_ACK: Final = getattr(socket, "TCP_QUICKACK", None)  # only Linux has it
 
 @frozen(kw_only=True)
 class Peer:
-    """What a connection leads to, and for whom: another owner has other connections."""
+    """The other end of a connection, and for whom it is: another owner has other connections."""
 
     owner: str
     scheme: str
@@ -45,7 +45,7 @@ class HttpConnection:
     def send(self, piece: bytes) -> None:
         """A whole request. Raises OSError.
 
-        What comes is acknowledged at once: a server that waits for that before it sends on would wait 40 ms.
+        Each packet is acknowledged at once: a server that waits for that before it sends on would wait 40 ms.
         """
         self.sock.sendall(piece)
         if QUICK_ACK is not None:

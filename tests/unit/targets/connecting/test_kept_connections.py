@@ -127,13 +127,13 @@ def test_so_it_does_over_tls(over_tls: Stand) -> None:
 
 
 def quickest(attempt: Callable[[], Result]) -> float:
-    """Seconds, of twenty: a machine that is busy makes some of them slow."""
+    """Seconds, of the last ten: a machine that is busy makes some slow, and a new connection is quick at first."""
     taken = []
     for _ in range(20):
         began = monotonic()
         assert isinstance(attempt(), Done)
         taken.append(monotonic() - began)
-    return min(taken)
+    return min(taken[10:])
 
 
 def test_a_server_that_waits_for_acknowledgements_is_not_kept_waiting(stand: Stand) -> None:
