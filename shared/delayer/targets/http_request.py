@@ -143,7 +143,7 @@ class HttpTarget:
                 closing(connect(self._peer("", url, deadline), deadline)) as connection,
                 HTTPResponse(connection.sock, method=request.method) as answer,
             ):
-                connection.sock.sendall(piece)
+                connection.send(piece)
                 answer.begin()
                 read = answer.read(at_most + 1)
                 if monotonic() >= deadline or (answer.length and len(read) <= at_most):
@@ -248,7 +248,7 @@ def _answer(
 ) -> tuple[HttpAnswer, str]:
     """To one request, and what is kept of it. Only the status and the headers are waited for."""
     began, keep = monotonic(), request.keep
-    connection.sock.sendall(piece)
+    connection.send(piece)
     answer, text, is_whole = read_answer(connection.readline, keep or ()), "", False
     if keep is not None:
         millis = round((monotonic() - began) * 1000)
