@@ -83,7 +83,7 @@ def test_a_page_that_may_be_old_shows_one_instant_of_the_last_second(seed: int, 
 
 WANTED = {  # the ends of what is surprising, and a story that has it
     "page short": 7,
-    "registry behind": 30,
+    "registry behind": 79,
     "get fault": 1,
     "query fault": 1,
     "ledger.write fault": 17,
