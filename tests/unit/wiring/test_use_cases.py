@@ -194,3 +194,12 @@ def test_each_use_case_is_wired_by_a_function() -> None:
     wired = {module for function in FUNCTIONS for module in cold_start(function).use_cases}
     known = {one.__module__ for one in classes().values() if layer_of(one.__module__) == "use_cases"}
     assert {module.rpartition(".")[2] for module in known - wired} == {"as_posted"}
+
+
+@pytest.mark.parametrize(
+    ("is_trying", "time", "receives"), [(False, True, True), (True, True, False), (False, False, False)]
+)
+def test_nothing_is_received_beside_a_suspect_nor_without_time(is_trying: bool, time: bool, receives: bool) -> None:
+    world = World()
+    world.guarded("execute").is_trying = is_trying
+    assert use_cases.refill(world.ports("execute"), world.guarded("execute"), lambda: time).has_time() is receives
