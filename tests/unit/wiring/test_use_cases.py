@@ -200,6 +200,6 @@ def test_each_use_case_is_wired_by_a_function() -> None:
     ("is_trying", "time", "receives"), [(False, True, True), (True, True, False), (False, False, False)]
 )
 def test_nothing_is_received_beside_a_suspect_nor_without_time(is_trying: bool, time: bool, receives: bool) -> None:
-    world = World()
-    world.guarded("execute").is_trying = is_trying
-    assert use_cases.refill(world.ports("execute"), world.guarded("execute"), lambda: time).has_time() is receives
+    guard: Any = World().guarded("execute")
+    guard.is_trying = is_trying
+    assert use_cases.refill(World().ports("execute"), guard, lambda: time).has_time() is receives
