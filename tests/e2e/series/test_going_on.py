@@ -14,12 +14,14 @@ from delayer.lambdas.table_stream import RESTORED
 from delayer.ledger import repository as ledger
 from delayer.ledger.model import State
 from delayer.records.repository import StoredControl
-from delayer.schedule.instants import MINUTE, SECOND, Millis, format_instant
+from delayer.schedule.instants import MINUTE, SECOND, Millis, format_instant, minute_of
 from delayer.schedule.schedule import Definition
 from delayer.schedule.schedule_id import RANDOM_BYTES, Address, IdKind, mint
 from delayer.series.ports import SeriesTransaction
 from delayer.series.repository.series_table import StoredSeries
+from delayer.series.repository.upkeep import NET, StoredSeriesProgress
 from delayer.series.rules.series import Cursor, SeriesDefinition, SeriesState
+from delayer.series.rules.upkeep import LOOK_AFTER, NetPosition
 from tests.e2e.client import PATIENCE, Client, now
 from tests.samples import a_claim
 
@@ -95,17 +97,19 @@ def numbered(client: Client, cursor: Cursor, number: int, seconds: float = PATIE
 
 @pytest.mark.thorough
 def test_an_event_that_was_lost_is_made_up_for(client: Client) -> None:
-    """The net looks at the minutes since the stack was made once more, as on its first day.
+    """The net is set back to the minute of the occurrence, which the task of the minute has gone past.
 
     It takes two seconds to see that nothing happens, and the task of the minute takes some.
     """
-    cursor = an_old_series(client, "/healed", now() - 4 * MINUTE)
+    at = now() - LOOK_AFTER - 10 * MINUTE
+    cursor = an_old_series(client, "/healed", at)
     claim_in_silence(client, cursor.current)
     time.sleep(2)
     assert table_of(client).cursor(OWNER, cursor.series) == cursor, "nothing has told of it"
-    net = {"TableName": client.stack.outputs["ControlTable"], "Key": {"name": {"S": "series-net"}}}
+    control = client.stack.outputs["ControlTable"]
     for _ in range(3):  # the task of the minute may write its own mark in between
-        client.stack.client("dynamodb").delete_item(**net)
+        client.stack.client("dynamodb").delete_item(TableName=control, Key={"name": {"S": NET}})
+        StoredSeriesProgress(store=store_of(client), table=control).reach(NetPosition(minute=minute_of(at)))
         client.stack.invoke(TASK, {})
     after = numbered(client, cursor, 2)
     assert after.at > now() - SECOND, "the next time to come: nothing is made up"
