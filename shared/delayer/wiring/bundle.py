@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from delayer.dead_letters.model import Contents
     from delayer.dead_letters.ports import DeadLetterStore
     from delayer.engines.aws.messaging import SqsQueue
-    from delayer.engines.ports import Background, Clock, Function, Meeting, Observer, Parallel, Queue, Secrets, Topic
+    from delayer.engines.ports import Clock, Function, Observer, Parallel, Queue, Secrets, Topic, Workers
     from delayer.engines.store.store import Store
     from delayer.enqueue.bring_back import BringBack
     from delayer.flow.repository import StoredBlocks, StoredLines, StoredSeats
@@ -73,8 +73,7 @@ class Bundle:
     observer: "Observer"  # logs and metrics
     clock: "Clock"
     parallel: "Parallel"  # threads
-    background: "Background"  # a thread for each
-    new_meeting: "Callable[[], Meeting]"  # a lock within which threads wait for each other
+    workers: "Workers"  # threads for what may take its time
     randomness: "Callable[[int], bytes]"  # n secure random bytes
     pick: "Callable[[int], int]"  # a number below n
     new_token: "Callable[[], str]"  # a fresh nonce or fencing token
@@ -178,8 +177,8 @@ class Bundle:
 
     actions: "RegisteredActions" = built("delayer.actions.registered")  # the types, as they are known
     owner_policies: "KnownOwnerPolicies" = built("delayer.owners.known")  # what counts for each owner
-    slots: "Slots" = built("delayer.flow.use_cases.seats")  # the attempts that are under way
-    seats: "Seats" = built("delayer.flow.use_cases.seats")  # of limits of concurrency, that this environment has
+    slots: "Slots" = built("delayer.flow.use_cases.places")  # the attempts that are under way
+    seats: "Seats" = built("delayer.flow.use_cases.places")  # of limits of concurrency, that this environment has
     dead_letters: "DeadLetters" = built("delayer.dead_letters.dead_letter")
     bring_back: "BringBack" = built("delayer.enqueue.bring_back")
     firing: "HandOver" = built("delayer.relay.relay")

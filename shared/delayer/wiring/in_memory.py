@@ -20,14 +20,13 @@ from delayer.engines.memory.runtime import (
     AtOnce,
     InOrder,
     ManualClock,
-    ManualMeeting,
     MemoryObjects,
     MemoryObserver,
     MemorySeal,
     MemorySecrets,
     Tokens,
 )
-from delayer.engines.ports import Clock, Meeting, Parallel
+from delayer.engines.ports import Clock, Parallel, Workers
 from delayer.engines.sqlite import SqliteStore
 from delayer.engines.store.model import Item, Put, row_key
 from delayer.lambdas.memory_stream import (
@@ -102,7 +101,7 @@ GIVEN: Final = {
     "policy_queues": "policy_queues_for",
 }
 SAFE: Final = frozenset(
-    {"observer", "parallel", "background", "new_meeting", "randomness", "pick", "new_job_id", "new_series_id"}
+    {"observer", "parallel", "workers", "randomness", "pick", "new_job_id", "new_series_id"}
     | {"journal", "live_count", "fail_fast_live_count", "rate_limit", "topic", "read_dead_letter"}
     | {"actions", "action_rows", "owner_claim", "owner_policies", "owner_policy_rows"}
     | {"stream_consumer", "consumers", "function_at", "executor_remote", "rule_of", "tz_version"}
@@ -167,7 +166,6 @@ class StackInMemory(Bundle):
     store: StoredDeadLetters[MemoryObjects] = field(init=False, factory=lambda: StoredDeadLetters(MemoryObjects()))
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)
     tokens: Tokens = field(init=False, factory=Tokens)
-    background: AtOnce = field(init=False, factory=AtOnce)
     parallel: Parallel = field(init=False, factory=InOrder)
     secrets: MemorySecrets = field(init=False, factory=MemorySecrets)
     seal: MemorySeal = field(init=False, factory=MemorySeal)
@@ -275,9 +273,10 @@ class StackInMemory(Bundle):
         """The queues of the policies, as a function sees them."""
         return {"spread": self.port_for(function, self.policy_queue)}
 
-    def new_meeting(self) -> Meeting:
-        """Where threads of a function wait for each other: not for real, as those of `parallel` follow one another."""
-        return ManualMeeting()
+    @property
+    def workers(self) -> Workers:
+        """What may take its time takes none here."""
+        return AtOnce(self.clock)
 
     def new_job_id(self) -> str:
         """As that of a series."""
