@@ -199,11 +199,11 @@ class Turns:
     def _with_turn(
         self, one: InLine[Message] | Unavailable, limit: Block, turn: Millis | None
     ) -> InLine[Message] | Unavailable:
-        if isinstance(one, Unavailable):
+        if not isinstance(one, InLine):
             return one
-        if turn is None:
-            return evolve(one, come=self._too_long(limit, one.message))
-        return one.with_slots((*one.message.slots, Slot(line=line_of(limit), at=turn)))
+        if turn is not None:
+            return one.with_slots((*one.message.slots, Slot(line=line_of(limit), at=turn)))
+        return evolve(one, come=self._too_long(limit, one.message))
 
     def _wanted(self, key: str, one: InLine[Message], limit: Block, ready: Millis) -> Wanted[Message]:
         return Wanted(key=key, limit=limit, want=self._want(one.message, limit, ready), message=one.message)
