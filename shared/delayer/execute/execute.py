@@ -27,6 +27,9 @@ from delayer.schedule.instants import MAX_HOLD, SECOND, Malformed, Millis
 from delayer.schedule.messages import ExecutorMessage, OutcomeMessage, WarmUp, decode_for_executor, encode
 from delayer.schedule.schedule import Schedule
 
+Going = Go[ExecutorMessage]
+Waiting = Later[ExecutorMessage]
+
 GRACE: Final = 1.0  # second: a target that ends its calls itself, as they all should, does so before
 NO_CLAIM: Final = "the ledger has no claim for it"
 ROUNDS: Final = 5  # times that one message may find its room gone; then it comes again
@@ -128,7 +131,7 @@ class Execute:
             Write: Request(do=self.write, key_of=lambda asked: asked.change.row.schedule_id, moment=MOMENT),
         }
 
-    def line_up(self, asked: Sequence[LineUp]) -> Sequence[Go | Later | Unavailable]:
+    def line_up(self, asked: Sequence[LineUp]) -> Sequence[Going | Waiting | Unavailable]:
         """One look at what makes schedules wait, for all of them."""
         found = self.room.line_up({one.receipt: one.message for one in asked})
         return [found[one.receipt] for one in asked]
@@ -204,7 +207,7 @@ class Execute:
             if due - self.clock.now() > MAX_HOLD:
                 return Later(message=delivery.message, at=due, why=None)
             delivery.in_room = True
-            answer: Go | Later = yield LineUp(delivery.message, delivery.receipt)
+            answer: Going | Waiting = yield LineUp(delivery.message, delivery.receipt)
             delivery.message = answer.message
             if isinstance(answer, Go):
                 return None
@@ -214,7 +217,7 @@ class Execute:
             kept_since = (kept_since or now) if answer.why else 0
             yield Until(answer.at, kept_since=kept_since)
 
-    def _by_row(self, delivery: Delivery, row: LedgerRow | None, later: Later | None) -> Course:
+    def _by_row(self, delivery: Delivery, row: LedgerRow | None, later: Waiting | None) -> Course:
         """Whether the message may be deleted; or the row that is in the way; None: room is to be found again."""
         message = delivery.message
         match rules.decide_attempt(message, row):
@@ -237,7 +240,7 @@ class Execute:
             case _:
                 return (yield Apart(partial(self._dead_letter, delivery.received, NO_CLAIM, message)))
 
-    def put_off(self, delivery: Delivery, row: LedgerRow, later: Later) -> Course:
+    def put_off(self, delivery: Delivery, row: LedgerRow, later: Waiting) -> Course:
         """It is held here, or another message waits on: no attempt is used up, but its age goes on.
 
         A long delay takes several messages, one after the other (ADR 0087). The ledger first, with a token of its own
@@ -303,10 +306,10 @@ class Execute:
             self._warn("the outcome could not be written", made.message, error=repr(error))
             return (yield from self.carry(made))
 
-    def _enter(self, delivery: Delivery, row: LedgerRow) -> Go | Later:
+    def _enter(self, delivery: Delivery, row: LedgerRow) -> Going | Waiting:
         return self.room.enter(delivery.message, delivery.receipt, is_taken=row.arrival is Arrival.TAKEN)
 
-    def make(self, delivery: Delivery, row: LedgerRow) -> rules.Made | Go | Later | None:
+    def make(self, delivery: Delivery, row: LedgerRow) -> rules.Made | Going | Waiting | None:
         """In a thread of its own: the last look, the attempt, and what is told of it. Go: its turn is to come.
 
         Raises NotAttempted, or Unavailable, before the target was reached.

@@ -1,7 +1,7 @@
 """The Lambda handler of an executor: everything but the target is the same for every action."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from attrs import define
@@ -10,6 +10,7 @@ from delayer.actions.ports import Target
 from delayer.actions.rules.model import LONGEST_ATTEMPT, ActionType
 from delayer.engines.aws.bounded_calls import DEADLINE
 from delayer.engines.aws.telemetry import Handler
+from delayer.engines.ports import ReceivedMessage
 from delayer.execute.execute import GRACE
 from delayer.lambdas.events import partial_failure, received_messages_of
 from delayer.recovery.guard import Guard
@@ -56,7 +57,11 @@ def handler_of(
     """
     receives_until = Spread()
     attempts = execute(ports, target, check, lambda: DEADLINE.left() >= ATTEMPT, actions, seconds)
-    guard = build(Guard, ports, handle=lambda batch: attempts(batch, beside), queue=ports.own_queue)
+
+    def handle_all(batch: Sequence[ReceivedMessage]) -> list[str]:
+        return attempts(batch, beside)
+
+    guard = build(Guard, ports, handle=handle_all, queue=ports.own_queue)
     beside = refill(ports, guard, lambda: DEADLINE.left() >= ATTEMPT + receives_until.seconds)
 
     def handle(event: Any, _: object) -> Any:
