@@ -123,7 +123,7 @@ class Guard:
         return self._handled(others, suspects)
 
     def admits(self, received: ReceivedMessage) -> bool:
-        """Whether one that comes in beside others may be handled, until `end`. A suspect is to be alone, and is left."""
+        """Whether one that comes in beside others may be handled, until `end`. A suspect is to be alone: it is left."""
         if not asks_for_something(received):
             return True
         suspects, _ = self._suspects_in([received])
