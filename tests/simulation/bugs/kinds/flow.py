@@ -7,6 +7,7 @@ from attrs import evolve
 from delayer.actions.rules.model import Retry
 from delayer.execute import execute
 from delayer.execute import rules as executing
+from delayer.flow.room import Go
 from delayer.flow.rules import comeback
 from delayer.flow.rules.block import BlockKind
 from delayer.flow.rules.gate import Probe, decide_gate
@@ -21,17 +22,30 @@ from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
 _decide_too_old = executing.decide_too_old
-_waits = execute.Execute.waits
+_decide_later = executing.decide_later
+_enter = execute.Execute._enter
 _probed = Breaker.probed
 FOR_EVER = 100 * DAY
 
 
-def _only_its_delay(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
-    return executing.decide_early(row, self.clock.now())
+def _only_its_delay(message: Any, row: LedgerRow, later: Any, now: Any) -> Any:
+    return _decide_later(message, row, None, now)
 
 
-def _once(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
-    return None if row.retry_of and row.attempt == 1 else _waits(self, message, row, crowd)
+def _always_open(self: Any, delivery: Any, row: LedgerRow) -> Any:
+    return Go(message=delivery.message, at=0)
+
+
+def _has_waited(row: LedgerRow) -> bool:
+    return bool(row.retry_of) and row.attempt == 1
+
+
+def _once(message: Any, row: LedgerRow, later: Any, now: Any) -> Any:
+    return None if _has_waited(row) else _decide_later(message, row, later, now)
+
+
+def _open_the_second_time(self: Any, delivery: Any, row: LedgerRow) -> Any:
+    return _always_open(self, delivery, row) if _has_waited(row) else _enter(self, delivery, row)
 
 
 def _with_its_old_token(row: LedgerRow, fence: str, now: Any, after: str, retry_at: Any = 0) -> LedgerRow:
@@ -80,7 +94,7 @@ BUGS = (
         name="gate-not-asked-again",
         what="only the relay asks whether a target is suspended, or its circuit open",
         breaks=Invariant.WAITS,
-        swaps=((execute.Execute, "waits", _only_its_delay),),
+        swaps=((executing, "decide_later", _only_its_delay), (execute.Execute, "_enter", _always_open)),
     ),
     Bug(
         name="claimed-and-waits",
@@ -136,7 +150,7 @@ BUGS = (
         name="waits-once",
         what="what has waited once is attempted when it comes again, suspended or not",
         breaks=Invariant.WAITS,
-        swaps=((execute.Execute, "waits", _once),),
+        swaps=((executing, "decide_later", _once), (execute.Execute, "_enter", _open_the_second_time)),
     ),
     Bug(
         name="age-of-a-suspension",
