@@ -59,11 +59,12 @@ def breaker(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) 
 
 def relay(ports: "Bundle") -> "Relay":
     """The delayer queue. Limits are known as the gate knows its rows."""
+    from delayer.flow.room import Line
     from delayer.flow.use_cases.limits import Limits
     from delayer.relay.relay import Relay
 
     asked = gate(ports)
-    return build(Relay, ports, gate=asked, limits=build(Limits, ports, gate=asked))
+    return build(Relay, ports, line=build(Line, ports, gate=asked, limits=build(Limits, ports, gate=asked)))
 
 
 def execute(
