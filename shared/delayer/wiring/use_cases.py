@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from delayer.dead_letters.redrive import Redrive
     from delayer.execute.execute import Execute
     from delayer.execute.refill import Refill
+    from delayer.flow.room import Line, Room
     from delayer.flow.use_cases.breaker import Breaker
     from delayer.flow.use_cases.gate import Gate
     from delayer.history.deliver import Deliver
@@ -55,6 +56,23 @@ def breaker(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) 
     from delayer.flow.use_cases.breaker import Breaker
 
     return build(Breaker, ports, gate=gate(ports, actions, claimed=True))
+
+
+def line(ports: "Bundle") -> "Line":
+    """Of a relay: what waits unclaimed."""
+    from delayer.flow.room import Line
+
+    return build(Line, ports, gate=gate(ports))
+
+
+def room(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) -> "Room":
+    """Of an executor: one for each environment. `actions` are those that may come, if not all."""
+    from delayer.flow.room import Room
+    from delayer.flow.use_cases.breaker import Breaker
+    from delayer.flow.use_cases.places import Seats
+
+    asked = gate(ports, actions, claimed=True)
+    return build(Room, ports, gate=asked, seats=build(Seats, ports), breaker=build(Breaker, ports, gate=asked))
 
 
 def relay(ports: "Bundle") -> "Relay":

@@ -277,7 +277,7 @@ def decide_turn(
     """
     turn = turn_of(slots, due)
     if slots and turn - now > PREPARE:
-        return Come(at=turn, limit=_last(slots, limits), has_turn=True)
+        return its_turn(slots, limits)
     fitting = {slot.line for slot in slots if slot.at + TOLERANCE >= turn}
     missing = tuple(limit for limit in limits if line_of(limit) not in fitting)
     if missing:
@@ -301,6 +301,7 @@ def seconds_before(turn: Millis, now: Millis) -> int:
     return min(max((turn - now - MARGIN) // SECOND, 0), MAX_DELAY_SECONDS)
 
 
-def _last(slots: Sequence[Slot], limits: Sequence[Block]) -> Block:
-    line = max(slots, key=lambda slot: slot.at).line
-    return next(limit for limit in limits if line_of(limit) == line)
+def its_turn(slots: Sequence[Slot], limits: Sequence[Block]) -> Come:
+    """The last of its turns: it has one at least."""
+    last = max(slots, key=lambda slot: slot.at)
+    return Come(at=last.at, limit=next(limit for limit in limits if line_of(limit) == last.line), has_turn=True)

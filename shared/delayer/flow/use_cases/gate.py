@@ -1,50 +1,31 @@
 """Makes a due schedule wait while its owner or its target is suspended, or the circuit of its target is open."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from delayer.actions.rules.model import ActionType
 from delayer.engines.ports import Clock, Unavailable
 from delayer.flow.ports import Blocks
 from delayer.flow.rules.block import Block, BlockKind, Party, holder_of, party_of, probing, unprobed
 from delayer.flow.rules.gate import PROBED, SHORTEST_WAIT, Probe, Wait, decide_gate, within_a_delay
+from delayer.flow.rules.limit import limits_about, parties_of
+from delayer.flow.use_cases.successors import Successors as Successors
 from delayer.flow.use_cases.view import BlocksInView
-from delayer.schedule.messages import DelayerMessage
 from delayer.schedule.schedule import Schedule
 
-AT_MOST: Final = 10_000  # messages that are remembered
 ASKED: Final = 3  # times in a row: a row that was just written by another is read anew
 
 
-@define(kw_only=True)
-class Successors:
-    """How often the messages were sent again whose successors SQS has taken.
-
-    Each time that a message is sent again it may become two: SQS repeats a delivery, or does not answer a send. None of
-    them is claimed, so all would go on, and become more and more as long as their target is suspended. But a message
-    counts how often it was sent again, and one that counts more than another makes it needless. So the one that counts
-    most is never left out, whatever any clock says (ADR 0112).
-    """
-
-    at_most: int = AT_MOST
-    _hops: dict[tuple[str, str], int] = field(factory=dict, init=False)
-
-    def has_successor(self, message: DelayerMessage) -> bool:
-        """Whether SQS has taken one that was sent again more often."""
-        return message.hops <= self._hops.get(_name(message), -1)
-
-    def sent(self, message: DelayerMessage) -> None:
-        """A successor of this message is in the queue. The oldest is forgotten if there are too many."""
-        before = self._hops.pop(_name(message), -1)
-        self._hops[_name(message)] = max(before, message.hops)
-        if len(self._hops) > self.at_most:
-            del self._hops[next(iter(self._hops))]
+def by_rate(block: Block) -> bool:
+    """Whether it says how often: a limit, or a comeback."""
+    return block.every > 0
 
 
-def _name(message: DelayerMessage) -> tuple[str, str]:
-    return message.schedule.id, message.nonce
+def at_a_time(block: Block) -> bool:
+    """Whether it says how many at a time."""
+    return block.concurrency > 0
 
 
 @frozen(kw_only=True)
@@ -104,6 +85,11 @@ class Gate:
 
     def _heeded(self) -> tuple[Block, ...]:
         return tuple(block for block in self.view() if block.kind in self.heeds)
+
+    def limits(self, schedule: Schedule, counts: Callable[[Block], bool]) -> tuple[Block, ...]:
+        """The limits that count its attempts, of rate or of the number at a time. Raises Unavailable."""
+        limits = [block for block in self.view() if counts(block)]
+        return limits_about(limits, parties_of(self.party_of(schedule), schedule)) if limits else ()
 
     def give_back(self, nonce: str, receipt: str = "") -> None:
         """Gives back the probe of a message that reaches no target: another one may probe at once.

@@ -1,0 +1,250 @@
+"""Turns of limits of the rate, and of comebacks: booked for all messages of a call, one write for each limit (ADR 0114,
+0154).
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, Generic, TypeVar
+
+from attrs import define, evolve, field, frozen
+
+from delayer.engines.ports import Clock, Unavailable
+from delayer.flow.ports import Booked, Elsewhere, Lines
+from delayer.flow.rules.block import Block, waits_since
+from delayer.flow.rules.comeback import patience
+from delayer.flow.rules.gate import comeback_wait
+from delayer.flow.rules.limit import (
+    MICROS,
+    PREPARE,
+    Book,
+    Come,
+    Micros,
+    TurnPlan,
+    Want,
+    decide_turn,
+    held,
+    is_in_time,
+    its_turn,
+    lead_of,
+    line_of,
+    plan,
+    turn_of,
+)
+from delayer.schedule.instants import DAY, MAX_DELAY_SECONDS, MAX_HOLD, SECOND, STALE_AFTER, Malformed, Millis
+from delayer.schedule.messages import DelayerMessage, ExecutorMessage, Slot
+from delayer.schedule.misfire import last_instant
+from delayer.schedule.retrying import DEFAULT, policy_of
+from delayer.schedule.schedule import Definition
+
+BOOKING_ROUNDS: Final = 4
+KEPT: Final = 1_000  # lines whose end is remembered
+FORGOTTEN_AFTER: Final[Millis] = DAY  # the row of a line, after the last turn that may be booked by this write
+ROUNDS: Final = 4  # of bookings in one call: each line that is longer than the one before makes another one needed
+
+Message = TypeVar("Message", DelayerMessage, ExecutorMessage)
+
+
+@define(kw_only=True)
+class Booking:
+    """This environment's knowledge of each line: how far it is booked at least. A line never grows shorter."""
+
+    lines: Lines
+    ends: dict[str, Micros] = field(factory=dict, init=False)
+
+    def book(self, limit: Block, wants: Sequence[Want]) -> list[Millis | None]:
+        """A turn for each; None if the line is longer than that one can wait: it gets none. Raises Unavailable.
+
+        It is one write, whose form goes by what is known. If others have booked beyond that, the refusal says how far
+        the line is, and a second write is made.
+        """
+        line, is_gone = line_of(limit), False
+        for _ in range(BOOKING_ROUNDS):
+            planned = plan(self.ends.get(line, 0), limit.every, wants)
+            if planned.first is None:
+                return planned.at
+            answer = self.write(line, planned, is_new=is_gone or planned.base < planned.first)
+            if isinstance(answer, Booked):
+                final = plan(answer.base, limit.every, wants)
+                self._note(line, max(final.end, answer.base + planned.end - planned.first))
+                return final.at
+            is_gone = not answer.next
+            self._note(line, answer.next)
+        raise Unavailable(f"others book the turns of {limit.key} all the time")
+
+    def write(self, line: str, planned: TurnPlan, *, is_new: bool) -> Booked | Elsewhere:
+        """Begins the line there, or adds to its end. Raises Unavailable."""
+        first, by = planned.first or 0, planned.end - (planned.first or 0)
+        if is_new:
+            return self.lines.begin_line(line, first, planned.end, planned.end // MICROS + FORGOTTEN_AFTER)
+        expires_at = (planned.end + planned.slack) // MICROS + FORGOTTEN_AFTER
+        return self.lines.extend_line(line, first, by, planned.slack, expires_at)
+
+    def _note(self, line: str, end: Micros) -> None:
+        self.ends[line] = max(end, self.ends.pop(line, 0))
+        if len(self.ends) > KEPT:
+            self.ends.pop(next(iter(self.ends)), None)
+
+
+@frozen(kw_only=True)
+class InLine(Generic[Message]):
+    """A message with the limits of the rate that count its attempt."""
+
+    message: Message  # with the turns that it has
+    limits: tuple[Block, ...]
+    come: Come | None = None  # its turn is then, or it has found none, and is to ask again then
+
+    def usable(self, now: Millis) -> tuple[Slot, ...]:
+        """The turns that it may still use."""
+        return held(self.message.slots, self.limits, now)
+
+    def with_slots(self, slots: Iterable[Slot]) -> "InLine[Message]":
+        """The same with these turns. Of two on one line, the last counts."""
+        return evolve(self, message=evolve(self.message, slots=tuple({slot.line: slot for slot in slots}.values())))
+
+    def is_near(self, now: Millis) -> bool:
+        """Whether it may be attempted within MAX_HOLD."""
+        return not self.come or (self.come.has_turn and self.come.at - now <= MAX_HOLD)
+
+    def missed(self, now: Millis) -> Block | None:
+        """A limit whose turn it has not, or has missed. None: its turn is there, or in a moment."""
+        slots = self.usable(now)
+        turn = turn_of(slots, now)
+        at = turn if turn - now <= PREPARE else now
+        return next((limit for limit in self.limits if not is_in_time(slots, (limit,), at)), None)
+
+
+@frozen(kw_only=True)
+class Wanted(Generic[Message]):
+    """A turn of one limit that is asked for."""
+
+    key: str
+    limit: Block
+    want: Want
+    message: Message
+
+
+@frozen(kw_only=True)
+class Turns:
+    """Without limits nobody asks."""
+
+    clock: Clock
+    booking: Booking
+
+    def ahead(self, asking: Mapping[str, InLine[Message]], ready: Millis) -> dict[str, InLine[Message] | Unavailable]:
+        """For those that are not claimed: a turn on one line each, not before `ready`. One within MAX_HOLD is near."""
+        found: dict[str, InLine[Message] | Unavailable] = {}
+        wanted = []
+        for key, one in asking.items():
+            found[key] = one.with_slots(slots) if (slots := one.usable(ready)) else one
+            if not slots:
+                wanted.append(self._wanted(key, one, lead_of(one.limits, self.booking.ends), ready))
+        found, now = self._booked(found, wanted), self.clock.now()
+        for key, got in found.items():
+            if isinstance(got, InLine) and not got.come and turn_of(got.message.slots, now) - now > MAX_HOLD:
+                found[key] = evolve(got, come=its_turn(got.message.slots, got.limits))
+        return found
+
+    def near(self, asking: Mapping[str, InLine[Message]]) -> dict[str, InLine[Message] | Unavailable]:
+        """For those that may be attempted soon: turns on all lines, once the turn that was booked first is near.
+
+        What is not due for long books none: its row says when it is.
+        """
+        found: dict[str, InLine[Message] | Unavailable] = dict(asking)
+        left: Collection[str] = asking
+        for _ in range(ROUNDS):
+            now, wanted = self.clock.now(), []
+            for key in left:
+                before = found[key]
+                if isinstance(before, Unavailable) or before.come:
+                    continue
+                one = before.with_slots(before.usable(now))
+                due = due_of(one.message)
+                step = decide_turn(one.message.slots, one.limits, self.booking.ends, due, now)
+                if isinstance(step, Book) and (one.message.slots or due - now <= MAX_HOLD):
+                    earliest = max(step.earliest, now + PREPARE // 2)  # so that its row is read before its turn is over
+                    wanted += [self._wanted(key, one, limit, earliest) for limit in step.limits]
+                found[key] = evolve(one, come=step) if isinstance(step, Come) else one
+            if not wanted:
+                return found
+            found = self._booked(found, wanted)
+            left = dict.fromkeys(one.key for one in wanted)
+        for key in left:
+            if isinstance(last := found[key], InLine):
+                found[key] = self._again(last)
+        return found
+
+    def _again(self, one: InLine[Message]) -> InLine[Message]:
+        """Each line was longer than the one before: it has lost its luck for now."""
+        at = max(turn_of(one.message.slots, due_of(one.message)), self.clock.now() + SECOND)
+        return evolve(one, come=one.come or Come(at=at, limit=one.limits[0], has_turn=True))
+
+    def _booked(
+        self, found: Mapping[str, InLine[Message] | Unavailable], wanted: Iterable[Wanted[Message]]
+    ) -> dict[str, InLine[Message] | Unavailable]:
+        """One write for each limit. Of those that are late, the oldest first."""
+        after = dict(found)
+        by_line: dict[str, list[Wanted[Message]]] = {}
+        for each in wanted:
+            by_line.setdefault(line_of(each.limit), []).append(each)
+        for asking in by_line.values():
+            asking.sort(key=lambda each: (each.want.earliest, each.message.schedule.point_in_time))
+            try:
+                turns = self.booking.book(asking[0].limit, [each.want for each in asking])
+            except Unavailable as error:
+                after |= {each.key: error for each in asking}
+                continue
+            for each, turn in zip(asking, turns, strict=True):
+                after[each.key] = self._with_turn(after[each.key], each.limit, turn)
+        return after
+
+    def _with_turn(
+        self, one: InLine[Message] | Unavailable, limit: Block, turn: Millis | None
+    ) -> InLine[Message] | Unavailable:
+        if not isinstance(one, InLine):
+            return one
+        if turn is not None:
+            return one.with_slots((*one.message.slots, Slot(line=line_of(limit), at=turn)))
+        return evolve(one, come=self._too_long(limit, one.message))
+
+    def _wanted(self, key: str, one: InLine[Message], limit: Block, ready: Millis) -> Wanted[Message]:
+        return Wanted(key=key, limit=limit, want=self._want(one.message, limit, ready), message=one.message)
+
+    def _want(self, message: DelayerMessage | ExecutorMessage, limit: Block, ready: Millis) -> Want:
+        """In a comeback the pace is another one soon: so nobody books far ahead, and the younger, the less so."""
+        earliest, latest = max(due_of(message), ready), self._latest(message, limit)
+        if limit.is_comeback:
+            latest = min(latest, earliest + patience(limit, message.schedule.point_in_time, self.clock.now()))
+        return Want(earliest=earliest, latest=latest)
+
+    def _latest(self, message: DelayerMessage | ExecutorMessage, limit: Block) -> Millis:
+        """After that it is given up, or dropped by its own rule: a later turn is of no use.
+
+        However old it is, if its turn is near, it does not wait because of the limit.
+        """
+        schedule, now = message.schedule, self.clock.now()
+        too_old = max(waits_since(message, limit, now) + _max_age(schedule.definition), now + MAX_HOLD)
+        is_unclaimed = isinstance(message, DelayerMessage)
+        too_late = last_instant(schedule.definition.on_late, schedule.point_in_time) if is_unclaimed else None
+        return min(too_old, schedule.address.due + STALE_AFTER, *([] if too_late is None else [too_late]))
+
+    def _too_long(self, limit: Block, message: DelayerMessage | ExecutorMessage) -> Come:
+        """It waits without a turn, until it is given up: unless the limit is raised before, as a comeback's is."""
+        now = self.clock.now()
+        at = min(max(self._latest(message, limit) + SECOND, now + 5 * SECOND), now + MAX_DELAY_SECONDS * SECOND)
+        if limit.is_comeback:
+            wait = comeback_wait(limit, message.nonce, message.schedule.point_in_time, now)
+            at = min(at, now + wait.seconds * SECOND)
+        return Come(at=at, limit=limit, has_turn=False)
+
+
+def _max_age(definition: Definition) -> Millis:
+    """One that cannot be read is no concern of its neighbours: its own executor says what is wrong with it."""
+    try:
+        return policy_of(definition).max_age
+    except Malformed:
+        return DEFAULT.max_age
+
+
+def due_of(message: DelayerMessage | ExecutorMessage) -> Millis:
+    """When its attempt is due without any limit, as far as the message says it."""
+    later = message.not_before if isinstance(message, ExecutorMessage) else 0
+    return max(message.schedule.point_in_time, later)
