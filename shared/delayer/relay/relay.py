@@ -116,7 +116,7 @@ class Relay(HandOver):
         """Handles all; returns the ids of the messages that SQS must deliver again."""
         now, bodies = self.clock.now(), {one.message_id: one.body for one in batch}
         decisions = self._needed({key: self.read(body, now) for key, body in bodies.items()})
-        decisions |= self._lined_up({key: one.message for key, one in _of(Go, decisions).items()}, now)
+        decisions |= self.lined_up({key: one.message for key, one in _of(Go, decisions).items()}, now)
         going = _of(Go, decisions)
         failed = [
             *self._wait(_of(rules.WaitForExecutor, decisions)),
@@ -137,19 +137,19 @@ class Relay(HandOver):
         except Malformed as error:
             return undeliverable(body, error.reason, message)
         except Exception as error:  # noqa: BLE001 - it is no fault of the message, nor of its neighbours
-            return rules.WaitForExecutor(repr(error), message.schedule.id if message else "")
+            return rules.WaitForExecutor(reason=repr(error), schedule_id=message.schedule.id if message else "")
         return undeliverable(body, decision.reason, message) if isinstance(decision, MoveToDeadLetters) else decision
 
     def _needed(self, decisions: Mapping[str, Decision]) -> dict[str, Decision]:
         """Of those that are alike, the one that was sent again most often, unless SQS has taken its successor."""
         alike: dict[tuple[str, str], str] = {}
         messages = {key: one.message for key, one in decisions.items() if isinstance(one, Go | Later)}
-        for key, message in sorted(messages.items(), key=lambda one: one[1].hops):
-            alike[message.schedule.id, message.nonce] = key
+        for key, message in sorted(messages.items(), key=lambda one: -one[1].hops):
+            alike.setdefault((message.schedule.id, message.nonce), key)
         needed = [key for key in alike.values() if not self.successors.has_successor(messages[key])]
         return {key: one for key, one in decisions.items() if key in needed or key not in messages}
 
-    def _lined_up(self, due: Mapping[str, DelayerMessage], now: Millis) -> dict[str, Decision]:
+    def lined_up(self, due: Mapping[str, DelayerMessage], now: Millis) -> dict[str, Decision]:
         """What must wait although it is due waits unclaimed, so that it can still be cancelled (ADR 0110, 0114).
 
         What has been kept for longer than its `maxAgeSeconds` goes on: its executor gives it up, and says so. One that
@@ -159,12 +159,14 @@ class Relay(HandOver):
             answers = self.line.line_up(due, now + self.lead) if due else {}
         except Exception as error:  # noqa: BLE001 - it is no fault of the message, nor of its neighbours
             if len(due) > 1:
-                return {key: one for each in due for key, one in self._lined_up({each: due[each]}, now).items()}
-            return {key: rules.WaitForExecutor(repr(error), one.schedule.id) for key, one in due.items()}
+                return {key: one for each in due for key, one in self.lined_up({each: due[each]}, now).items()}
+            return {
+                key: rules.WaitForExecutor(reason=repr(error), schedule_id=one.schedule.id) for key, one in due.items()
+            }
         decisions: dict[str, Decision] = {}
         for key, answer in answers.items():
             if isinstance(answer, Unavailable):
-                decisions[key] = rules.WaitForExecutor(repr(answer), due[key].schedule.id)
+                decisions[key] = rules.WaitForExecutor(reason=repr(answer), schedule_id=due[key].schedule.id)
             elif isinstance(answer, Later) and rules.is_too_old(answer, now):
                 decisions[key] = Go(message=answer.message, at=now)
             else:

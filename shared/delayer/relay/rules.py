@@ -24,7 +24,7 @@ EARLY = "DynamoDB's TTL has removed its record before its point in time: somebod
 BY_OTHERS = "its record was removed by hand, and the ledger does not say why"
 
 
-@frozen
+@frozen(kw_only=True)
 class DropLate:
     """It is too late to fire, by its own rule: claim and end it."""
 
@@ -32,7 +32,7 @@ class DropLate:
     reason: str
 
 
-@frozen
+@frozen(kw_only=True)
 class WaitForExecutor:
     """Nobody here can do it yet: it stays in its queue, unclaimed, until there is somebody who can."""
 
@@ -57,14 +57,15 @@ def decide(message: DelayerMessage, now: Millis, action_types: Container[str], s
     if now - schedule.address.due > STALE_AFTER:
         return MoveToDeadLetters(reason=STALE, schedule=schedule)
     if drop := decide_misfire(schedule.definition.on_late, due, now):
-        return DropLate(message, drop.reason)
+        return DropLate(message=message, reason=drop.reason)
     if due - now > MAX_HOLD:
         return Later(message=message, at=due, why=None)
     if size + ADDED > MAX_BYTES:
         raise Malformed(f"too large for the queue of its action: {size:,} bytes")
     _ = policy_of(schedule.definition)
     if schedule.definition.action_type not in action_types:
-        return WaitForExecutor(f"no executor for the action {schedule.definition.action_type!r}", schedule.id)
+        reason = f"no executor for the action {schedule.definition.action_type!r}"
+        return WaitForExecutor(reason=reason, schedule_id=schedule.id)
     return Go(message=message, at=due)
 
 
@@ -132,7 +133,7 @@ def _decide_expired(message: DelayerMessage, now: Millis, action_types: Containe
     match decision:
         case Later():
             return MoveToDeadLetters(reason=EARLY, schedule=message.schedule)
-        case WaitForExecutor(reason):
+        case WaitForExecutor(reason=reason):
             return SetAside(reason)
     return decision
 

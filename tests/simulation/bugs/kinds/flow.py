@@ -7,6 +7,7 @@ from attrs import evolve
 from delayer.actions.rules.model import Retry
 from delayer.execute import execute
 from delayer.execute import rules as executing
+from delayer.flow.room import Go, Later
 from delayer.flow.rules import comeback
 from delayer.flow.rules.block import BlockKind
 from delayer.flow.rules.gate import Probe, decide_gate
@@ -23,11 +24,18 @@ from tests.simulation.oracle.invariant import Invariant
 _decide_too_old = executing.decide_too_old
 _waits = execute.Execute.waits
 _probed = Breaker.probed
+_lined_up = relay.Relay.lined_up
 FOR_EVER = 100 * DAY
 
 
 def _only_its_delay(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
     return executing.decide_early(row, self.clock.now())
+
+
+def _only_in_line(self: Any, due: Any, now: Any) -> Any:
+    decisions = _lined_up(self, due, now)
+    waits = [key for key, one in decisions.items() if isinstance(one, Later) and one.why and not one.why.every]
+    return decisions | {key: Go(message=due[key], at=due[key].schedule.point_in_time) for key in waits}
 
 
 def _once(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
@@ -86,7 +94,7 @@ BUGS = (
         name="claimed-and-waits",
         what="the relay does not ask; its executor does, and what waits there is claimed, so that nobody can cancel it",
         breaks=Invariant.WAITS,
-        swaps=((relay.Relay, "must_wait", never),),
+        swaps=((relay.Relay, "lined_up", _only_in_line),),
     ),
     Bug(
         name="waits-with-its-old-token",
