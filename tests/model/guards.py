@@ -8,9 +8,9 @@ from delayer.accept.rules import status as cancellation
 from delayer.dead_letters.model import Disposition, decide_disposition
 from delayer.dead_letters.rules import Refusal, decide_redrive
 from delayer.execute import rules as executing
+from delayer.flow.room import Go
 from delayer.ledger.model import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, State
 from delayer.ledger.rules import Claim, Verdict, decide_claim, hopped
-from delayer.relay import rules as relaying
 from delayer.schedule.instants import Millis
 from tests.model.configurations import SMALL, WHOLE
 from tests.model.guard import Guard
@@ -55,7 +55,7 @@ def _no_patience(message: Any, row: LedgerRow | None) -> Any:
 
 
 def _never_stale(message: Any, now: Millis, action_types: Any) -> Any:
-    return relaying.Hold()
+    return Go(message=message, at=now)
 
 
 def _no_condition(schedule_id: str, owner: str, row: LedgerRow | None, now: Millis) -> Any:

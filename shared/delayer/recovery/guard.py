@@ -272,16 +272,23 @@ class Guard:
         finish_trial(finish, began=began, comes_again=comes_again, clock=self.clock, observer=self.observer)
 
     def _passed(self) -> None:
-        """It only matters to suspects: a note that cannot be made is left out."""
-        now = self.clock.now()
-        if now - self._noted < NOTED_EVERY:
-            return
-        try:
-            self.trials.note_pass(self.source, now)
-        except Unavailable as error:
-            self.observer.warn("not noted that others pass", error=str(error))
-            return
-        self._noted = now
+        self._noted = note_pass(self.trials, self.source, self._noted, self.clock, self.observer)
+
+
+def note_pass(trials: Trials, source: str, noted: Millis, clock: Clock, observer: Observer) -> Millis:
+    """Notes that something came to its end, and returns when that was noted last. `noted` is when it was before.
+
+    It only matters to suspects: a note that cannot be made is left out.
+    """
+    now = clock.now()
+    if now - noted < NOTED_EVERY:
+        return noted
+    try:
+        trials.note_pass(source, now)
+    except Unavailable as error:
+        observer.warn("not noted that others pass", error=str(error))
+        return noted
+    return now
 
 
 def _keys_of(messages: Sequence[ReceivedMessage]) -> list[str]:

@@ -76,12 +76,10 @@ def room(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) -> 
 
 
 def relay(ports: "Bundle") -> "Relay":
-    """The delayer queue. Limits are known as the gate knows its rows."""
-    from delayer.flow.use_cases.limits import Limits
+    """The delayer queue."""
     from delayer.relay.relay import Relay
 
-    asked = gate(ports)
-    return build(Relay, ports, gate=asked, limits=build(Limits, ports, gate=asked))
+    return build(Relay, ports, line=line(ports))
 
 
 def execute(

@@ -1,17 +1,19 @@
 """Bugs of delayer-relay."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import evolve
 
+from delayer.dead_letters.dead_letter import undeliverable
 from delayer.execute import rules as executing
+from delayer.flow.room import Go
 from delayer.ledger.model import LedgerRow, Refuse, State
 from delayer.ledger.rules import Claim, Verdict, decide_claim
 from delayer.relay import relay
 from delayer.relay import rules as relaying
 from delayer.schedule import misfire
-from delayer.schedule.instants import SECOND, Malformed, Millis
+from delayer.schedule.instants import SECOND, Millis
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 
@@ -23,11 +25,11 @@ _read = relay.Relay.read
 
 
 def _never_held(message: Any, now: Millis, action_types: Any, lead: Any = None) -> Any:
-    return relaying.Hold()
+    return Go(message=message, at=message.schedule.point_in_time)
 
 
-def _at_once(held: Any, lead: Millis) -> relaying.Group:
-    return relaying.Group(at=0, messages=tuple(held))
+def _at_once(held: Any, lead: Millis) -> tuple[Millis, list[str]]:
+    return 0, list(held)
 
 
 def _no_wait(message: Any, now: Millis) -> None:
@@ -67,13 +69,14 @@ def _come_back_is_done(self: Any, ready: Any) -> list[str]:
 
 
 def _hand_over_first(self: Any, ready: Any) -> list[str]:
-    failed = _send(self, "http-request", [(one, self.new_token()) for one in ready])
+    handed = {key: _first_attempt(one.message, self.new_token()) for key, one in ready.items()}
+    failed = _send(self, "http-request", handed)
     self.claim(ready)
     return failed
 
 
-def _claim_by_message_id(self: Any, ready: Sequence[relay.Held]) -> list[str]:
-    renamed = [evolve(one, message=evolve(one.message, nonce=one.received.message_id)) for one in ready]
+def _claim_by_message_id(self: Any, ready: Mapping[str, relaying.Ready]) -> list[str]:
+    renamed = {key: evolve(one, message=evolve(one.message, nonce=key)) for key, one in ready.items()}
     return _hand_over(self, renamed)
 
 
@@ -81,9 +84,9 @@ def _drops_what_is_late(on_late: str, point_in_time: Millis, now: Millis) -> Any
     return misfire.Drop("late") if now - point_in_time > 2 * SECOND else None
 
 
-def _poison(self: Any, received: Any) -> Any:
-    decision, message = _read(self, received)
-    return (Malformed(decision.reason) if isinstance(decision, relaying.WaitForExecutor) else decision), message
+def _poison(self: Any, body: str, now: Millis) -> Any:
+    decision = _read(self, body, now)
+    return undeliverable(body, decision.reason, None) if isinstance(decision, relaying.WaitForExecutor) else decision
 
 
 def _without_payload(message: Any, fence: str) -> Any:

@@ -423,7 +423,7 @@ class Stack(World):
 
     def _new_relay(self) -> Relay:
         relay = use_cases.relay(self.ports("relay"))
-        relay.gate.view.lock = Turn(self.kernel)
+        relay.line.gate.view.lock = Turn(self.kernel)
         return relay
 
     def _new_executor(self) -> Execute:

@@ -7,7 +7,7 @@ from attrs import evolve
 from delayer.actions.rules.model import Retry
 from delayer.execute import execute
 from delayer.execute import rules as executing
-from delayer.flow.room import Go
+from delayer.flow.room import Go, Later
 from delayer.flow.rules import comeback
 from delayer.flow.rules.block import BlockKind
 from delayer.flow.rules.gate import Probe, decide_gate
@@ -25,6 +25,7 @@ _decide_too_old = executing.decide_too_old
 _decide_later = executing.decide_later
 _enter = execute.Execute._enter
 _probed = Breaker.probed
+_lined_up = relay.Relay.lined_up
 FOR_EVER = 100 * DAY
 
 
@@ -46,6 +47,12 @@ def _once(message: Any, row: LedgerRow, later: Any, now: Any) -> Any:
 
 def _open_the_second_time(self: Any, delivery: Any, row: LedgerRow) -> Any:
     return _always_open(self, delivery, row) if _has_waited(row) else _enter(self, delivery, row)
+
+
+def _only_in_line(self: Any, due: Any, now: Any) -> Any:
+    decisions = _lined_up(self, due, now)
+    waits = [key for key, one in decisions.items() if isinstance(one, Later) and one.why and not one.why.every]
+    return decisions | {key: Go(message=due[key], at=due[key].schedule.point_in_time) for key in waits}
 
 
 def _with_its_old_token(row: LedgerRow, fence: str, now: Any, after: str, retry_at: Any = 0) -> LedgerRow:
@@ -100,7 +107,7 @@ BUGS = (
         name="claimed-and-waits",
         what="the relay does not ask; its executor does, and what waits there is claimed, so that nobody can cancel it",
         breaks=Invariant.WAITS,
-        swaps=((relay.Relay, "must_wait", never),),
+        swaps=((relay.Relay, "lined_up", _only_in_line),),
     ),
     Bug(
         name="waits-with-its-old-token",

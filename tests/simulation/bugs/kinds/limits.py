@@ -1,6 +1,6 @@
 """Bugs of limits of rate."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from delayer.flow.ports import Booked
@@ -8,7 +8,7 @@ from delayer.flow.rules.block import Block
 from delayer.flow.rules.limit import line_of
 from delayer.flow.use_cases import limits
 from delayer.flow.use_cases.limits import Booking, Limits
-from delayer.relay import relay
+from delayer.flow.use_cases.turns import Turns
 from delayer.schedule.messages import ExecutorMessage, Slot
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
@@ -38,8 +38,8 @@ def _begin_the_first(self: Any, message: ExecutorMessage) -> None:
         _begin(self, message)
 
 
-def _without_a_line(self: Any, held: Sequence[Any]) -> Any:
-    return list(held), [], []
+def _without_a_line(self: Any, asking: Mapping[str, Any], ready: Any) -> dict[str, Any]:
+    return dict(asking)
 
 
 BUGS = (
@@ -65,6 +65,6 @@ BUGS = (
         name="claimed-in-line",
         what="the relay books no turns; what waits in line is claimed, so that nobody can cancel it",
         breaks=Invariant.WAITS,
-        swaps=((relay.Relay, "lined_up", _without_a_line),),
+        swaps=((Turns, "ahead", _without_a_line),),
     ),
 )

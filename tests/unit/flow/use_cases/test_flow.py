@@ -92,7 +92,7 @@ def test_after_its_release_it_fires() -> None:
     world.relay(to_relay(a_delayer_message()))
     world.clock.move(MINUTE)
     world.blocks.remove(OF_OWNER)
-    assert world.relay(to_relay(a_delayer_message())) == []
+    assert world.relay(to_relay(a_delayer_message(hops=1))) == []
     assert world.http_queue.sent == 1
 
 
@@ -117,8 +117,8 @@ def test_of_two_relays_one_lets_its_message_through() -> None:
     one = world.relay
     world.build()
     other = world.relay
-    assert other.gate.view()
-    one.gate.view()
+    assert other.line.gate.view()
+    one.line.gate.view()
     one(to_relay(a_delayer_message(nonce="n1")))
     other(to_relay(a_delayer_message(nonce="n2", randomness=bytes(8))))
     assert world.http_queue.sent == 1
@@ -332,7 +332,7 @@ def test_what_is_not_known_to_be_sent_again_comes_back() -> None:
     world.spoiled = "relay"
     world.build()
     twice = to_relay(a_delayer_message(), a_delayer_message())
-    assert world.relay(twice) == [one.message_id for one in twice]
+    assert world.relay(twice) == [twice[0].message_id], "one of the two that are alike"
     assert world.relay(to_relay(a_delayer_message())) == []
     assert world.delayer_queue.sent == 2
 
