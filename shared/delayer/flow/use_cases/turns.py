@@ -100,6 +100,10 @@ class InLine(Generic[Message]):
         """The same with these turns. Of two on one line, the last counts."""
         return evolve(self, message=evolve(self.message, slots=tuple({slot.line: slot for slot in slots}.values())))
 
+    def to_come(self, come: Come) -> "InLine[Message]":
+        """The same, if it is not near."""
+        return evolve(self, come=come)
+
     def is_near(self, now: Millis) -> bool:
         """Whether it may be attempted within MAX_HOLD."""
         return not self.come or (self.come.has_turn and self.come.at - now <= MAX_HOLD)
@@ -140,7 +144,7 @@ class Turns:
         found, now = self._booked(found, wanted), self.clock.now()
         for key, got in found.items():
             if isinstance(got, InLine) and not got.come and turn_of(got.message.slots, now) - now > MAX_HOLD:
-                found[key] = evolve(got, come=its_turn(got.message.slots, got.limits))
+                found[key] = got.to_come(its_turn(got.message.slots, got.limits))
         return found
 
     def near(self, asking: Mapping[str, InLine[Message]]) -> dict[str, InLine[Message] | Unavailable]:
@@ -162,7 +166,7 @@ class Turns:
                 if isinstance(step, Book) and (one.message.slots or due - now <= MAX_HOLD):
                     earliest = max(step.earliest, now + PREPARE // 2)  # so that its row is read before its turn is over
                     wanted += [self._wanted(key, one, limit, earliest) for limit in step.limits]
-                found[key] = evolve(one, come=step) if isinstance(step, Come) else one
+                found[key] = one.to_come(step) if isinstance(step, Come) else one
             if not wanted:
                 return found
             found = self._booked(found, wanted)
@@ -175,7 +179,7 @@ class Turns:
     def _again(self, one: InLine[Message]) -> InLine[Message]:
         """Each line was longer than the one before: it has lost its luck for now."""
         at = max(turn_of(one.message.slots, due_of(one.message)), self.clock.now() + SECOND)
-        return evolve(one, come=one.come or Come(at=at, limit=one.limits[0], has_turn=True))
+        return one.to_come(one.come or Come(at=at, limit=one.limits[0], has_turn=True))
 
     def _booked(
         self, found: Mapping[str, InLine[Message] | Unavailable], wanted: Iterable[Wanted[Message]]
@@ -193,17 +197,14 @@ class Turns:
                 after |= {each.key: error for each in asking}
                 continue
             for each, turn in zip(asking, turns, strict=True):
-                after[each.key] = self._with_turn(after[each.key], each.limit, turn)
+                if isinstance(one := after[each.key], InLine):
+                    after[each.key] = self._with_turn(one, each.limit, turn)
         return after
 
-    def _with_turn(
-        self, one: InLine[Message] | Unavailable, limit: Block, turn: Millis | None
-    ) -> InLine[Message] | Unavailable:
-        if not isinstance(one, InLine):
-            return one
-        if turn is not None:
-            return one.with_slots((*one.message.slots, Slot(line=line_of(limit), at=turn)))
-        return evolve(one, come=self._too_long(limit, one.message))
+    def _with_turn(self, one: InLine[Message], limit: Block, turn: Millis | None) -> InLine[Message]:
+        if turn is None:
+            return one.to_come(self._too_long(limit, one.message))
+        return one.with_slots((*one.message.slots, Slot(line=line_of(limit), at=turn)))
 
     def _wanted(self, key: str, one: InLine[Message], limit: Block, ready: Millis) -> Wanted[Message]:
         return Wanted(key=key, limit=limit, want=self._want(one.message, limit, ready), message=one.message)
