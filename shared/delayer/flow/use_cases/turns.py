@@ -2,7 +2,7 @@
 0154).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
 from attrs import define, evolve, field, frozen
@@ -84,29 +84,27 @@ class Booking:
             self.ends.pop(next(iter(self.ends)), None)
 
 
-@frozen(kw_only=True)
+@define(kw_only=True)
 class InLine(Generic[Message]):
-    """A message with the limits of the rate that count its attempt."""
+    """A message that asks for turns."""
 
     message: Message  # with the turns that it has
-    limits: tuple[Block, ...]
-    come: Come | None = None  # its turn is then, or it has found none, and is to ask again then
+    limits: tuple[Block, ...]  # of the rate, that count its attempt
+    come: Come | Unavailable | None = None  # not now: its turn is then, or it has found none; or nobody knows
+
+    def keep(self, slots: Iterable[Slot]) -> None:
+        """It has these turns. Of two on one line, the last counts."""
+        self.message = evolve(self.message, slots=tuple({slot.line: slot for slot in slots}.values()))
 
     def usable(self, now: Millis) -> tuple[Slot, ...]:
         """The turns that it may still use."""
         return held(self.message.slots, self.limits, now)
 
-    def with_slots(self, slots: Iterable[Slot]) -> "InLine[Message]":
-        """The same with these turns. Of two on one line, the last counts."""
-        return evolve(self, message=evolve(self.message, slots=tuple({slot.line: slot for slot in slots}.values())))
-
-    def to_come(self, come: Come) -> "InLine[Message]":
-        """The same, if it is not near."""
-        return evolve(self, come=come)
-
     def is_near(self, now: Millis) -> bool:
         """Whether it may be attempted within MAX_HOLD."""
-        return not self.come or (self.come.has_turn and self.come.at - now <= MAX_HOLD)
+        if isinstance(self.come, Unavailable) or (self.come and not self.come.has_turn):
+            return False
+        return (self.come.at if self.come else due_of(self.message)) - now <= MAX_HOLD
 
     def missed(self, now: Millis) -> Block | None:
         """A limit whose turn it has not, or has missed. None: its turn is there, or in a moment."""
@@ -117,97 +115,66 @@ class InLine(Generic[Message]):
 
 
 @frozen(kw_only=True)
-class Wanted(Generic[Message]):
-    """A turn of one limit that is asked for."""
-
-    key: str
-    limit: Block
-    want: Want
-    message: Message
-
-
-@frozen(kw_only=True)
 class Turns:
     """Without limits nobody asks."""
 
     clock: Clock
     booking: Booking
 
-    def ahead(self, asking: Mapping[str, InLine[Message]], ready: Millis) -> dict[str, InLine[Message] | Unavailable]:
+    def ahead(self, asking: Collection[InLine[Message]], ready: Millis) -> None:
         """For those that are not claimed: a turn on one line each, not before `ready`. One within MAX_HOLD is near."""
-        found: dict[str, InLine[Message] | Unavailable] = {}
-        wanted = []
-        for key, one in asking.items():
-            found[key] = one.with_slots(slots) if (slots := one.usable(ready)) else one
-            if not slots:
-                wanted.append(self._wanted(key, one, lead_of(one.limits, self.booking.ends), ready))
-        found, now = self._booked(found, wanted), self.clock.now()
-        for key, got in found.items():
-            if isinstance(got, InLine) and not got.come and turn_of(got.message.slots, now) - now > MAX_HOLD:
-                found[key] = got.to_come(its_turn(got.message.slots, got.limits))
-        return found
+        for one in asking:
+            one.keep(one.usable(ready))
+        lacking = [one for one in asking if not one.message.slots]
+        self._book([(one, lead_of(one.limits, self.booking.ends), ready) for one in lacking])
+        now = self.clock.now()
+        for one in asking:
+            if not one.come and turn_of(one.message.slots, now) - now > MAX_HOLD:
+                one.come = its_turn(one.message.slots, one.limits)
 
-    def near(self, asking: Mapping[str, InLine[Message]]) -> dict[str, InLine[Message] | Unavailable]:
-        """For those that may be attempted soon: turns on all lines, once the turn that was booked first is near.
-
-        What is not due for long books none: its row says when it is.
-        """
-        found: dict[str, InLine[Message] | Unavailable] = dict(asking)
-        left: Collection[str] = asking
+    def near(self, asking: Iterable[InLine[Message]]) -> None:
+        """For those that may be attempted soon: turns on all lines, once the turn that was booked first is near."""
+        left = list(asking)
         for _ in range(ROUNDS):
-            now, wanted = self.clock.now(), []
-            for key in left:
-                before = found[key]
-                if isinstance(before, Unavailable) or before.come:
-                    continue
-                one = before.with_slots(before.usable(now))
-                due = due_of(one.message)
-                step = decide_turn(one.message.slots, one.limits, self.booking.ends, due, now)
-                if isinstance(step, Book) and (one.message.slots or due - now <= MAX_HOLD):
-                    earliest = max(step.earliest, now + PREPARE // 2)  # so that its row is read before its turn is over
-                    wanted += [self._wanted(key, one, limit, earliest) for limit in step.limits]
-                found[key] = one.to_come(step) if isinstance(step, Come) else one
-            if not wanted:
-                return found
-            found = self._booked(found, wanted)
-            left = dict.fromkeys(one.key for one in wanted)
-        for key in left:
-            if isinstance(last := found[key], InLine):
-                found[key] = self._again(last)
-        return found
+            books = [book for one in left for book in self._next(one)]
+            if not books:
+                return
+            self._book(books)
+            left = [one for one in left if any(one is asked for asked, *_ in books) and not one.come]
+        for one in left:  # each line was longer than the one before
+            at = max(turn_of(one.message.slots, due_of(one.message)), self.clock.now() + SECOND)
+            one.come = Come(at=at, limit=one.limits[0], has_turn=True)
 
-    def _again(self, one: InLine[Message]) -> InLine[Message]:
-        """Each line was longer than the one before: it has lost its luck for now."""
-        at = max(turn_of(one.message.slots, due_of(one.message)), self.clock.now() + SECOND)
-        return one.to_come(one.come or Come(at=at, limit=one.limits[0], has_turn=True))
+    def _next(self, one: InLine[Message]) -> list[tuple[InLine[Message], Block, Millis]]:
+        """The turns that it is to book now, not before an instant. What is not due for long books none."""
+        now, due = self.clock.now(), due_of(one.message)
+        one.keep(one.usable(now))
+        match decide_turn(one.message.slots, one.limits, self.booking.ends, due, now):
+            case Come() as come:
+                one.come = come
+            case Book(limits=limits, earliest=earliest) if one.message.slots or due - now <= MAX_HOLD:
+                # So that its row is read before its turn is over.
+                return [(one, limit, max(earliest, now + PREPARE // 2)) for limit in limits]
+        return []
 
-    def _booked(
-        self, found: Mapping[str, InLine[Message] | Unavailable], wanted: Iterable[Wanted[Message]]
-    ) -> dict[str, InLine[Message] | Unavailable]:
+    def _book(self, books: Iterable[tuple[InLine[Message], Block, Millis]]) -> None:
         """One write for each limit. Of those that are late, the oldest first."""
-        after = dict(found)
-        by_line: dict[str, list[Wanted[Message]]] = {}
-        for each in wanted:
-            by_line.setdefault(line_of(each.limit), []).append(each)
-        for asking in by_line.values():
-            asking.sort(key=lambda each: (each.want.earliest, each.message.schedule.point_in_time))
+        by_line: dict[str, list[tuple[Want, InLine[Message], Block]]] = {}
+        for asked, limit, earliest in books:
+            by_line.setdefault(line_of(limit), []).append((self._want(asked.message, limit, earliest), asked, limit))
+        for line, asking in by_line.items():
+            asking.sort(key=lambda each: (each[0].earliest, each[1].message.schedule.point_in_time))
             try:
-                turns = self.booking.book(asking[0].limit, [each.want for each in asking])
+                turns = self.booking.book(asking[0][2], [want for want, *_ in asking])
             except Unavailable as error:
-                after |= {each.key: error for each in asking}
+                for _, refused, _ in asking:
+                    refused.come = error
                 continue
-            for each, turn in zip(asking, turns, strict=True):
-                if isinstance(one := after[each.key], InLine):
-                    after[each.key] = self._with_turn(one, each.limit, turn)
-        return after
-
-    def _with_turn(self, one: InLine[Message], limit: Block, turn: Millis | None) -> InLine[Message]:
-        if turn is None:
-            return one.to_come(self._too_long(limit, one.message))
-        return one.with_slots((*one.message.slots, Slot(line=line_of(limit), at=turn)))
-
-    def _wanted(self, key: str, one: InLine[Message], limit: Block, ready: Millis) -> Wanted[Message]:
-        return Wanted(key=key, limit=limit, want=self._want(one.message, limit, ready), message=one.message)
+            for (_, one, limit), turn in zip(asking, turns, strict=True):
+                if turn is None:
+                    one.come = self._too_long(limit, one.message)
+                else:
+                    one.keep((*one.message.slots, Slot(line=line, at=turn)))
 
     def _want(self, message: DelayerMessage | ExecutorMessage, limit: Block, ready: Millis) -> Want:
         """In a comeback the pace is another one soon: so nobody books far ahead, and the younger, the less so."""
