@@ -170,11 +170,11 @@ class Turns:
                 for _, refused, _ in asking:
                     refused.come = error
                 continue
-            for (_, one, limit), turn in zip(asking, turns, strict=True):
+            for (_, booked, limit), turn in zip(asking, turns, strict=True):
                 if turn is None:
-                    one.come = self._too_long(limit, one.message)
+                    booked.come = self._too_long(limit, booked.message)
                 else:
-                    one.keep((*one.message.slots, Slot(line=line, at=turn)))
+                    booked.keep((*booked.message.slots, Slot(line=line, at=turn)))
 
     def _want(self, message: DelayerMessage | ExecutorMessage, limit: Block, ready: Millis) -> Want:
         """In a comeback the pace is another one soon: so nobody books far ahead, and the younger, the less so."""
