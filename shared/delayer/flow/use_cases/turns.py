@@ -90,6 +90,7 @@ class InLine(Generic[Message]):
 
     message: Message  # with the turns that it has
     limits: tuple[Block, ...]  # of the rate, that count its attempt
+    earliest: Millis = 0  # it wants no turn before that
     come: Come | Unavailable | None = None  # not now: its turn is then, or it has found none; or nobody knows
 
     def keep(self, slots: Iterable[Slot]) -> None:
@@ -125,8 +126,8 @@ class Turns:
         """For those that are not claimed: a turn on one line each, not before `ready`. One within MAX_HOLD is near."""
         for one in asking:
             one.keep(one.usable(ready))
-        lacking = [one for one in asking if not one.message.slots]
-        self._book([(one, lead_of(one.limits, self.booking.ends), ready) for one in lacking])
+            one.earliest = max(due_of(one.message), ready)
+        self._book((lead_of(one.limits, self.booking.ends), one) for one in asking if not one.message.slots)
         now = self.clock.now()
         for one in asking:
             if not one.come and turn_of(one.message.slots, now) - now > MAX_HOLD:
@@ -136,52 +137,53 @@ class Turns:
         """For those that may be attempted soon: turns on all lines, once the turn that was booked first is near."""
         left = list(asking)
         for _ in range(ROUNDS):
-            books = [book for one in left for book in self._next(one)]
+            books = [(limit, one) for one in left for limit in self._missing(one)]
             if not books:
                 return
             self._book(books)
-            left = [one for one in left if any(one is asked for asked, *_ in books) and not one.come]
+            left = [one for one in left if any(one is asked for _, asked in books) and not one.come]
         for one in left:  # each line was longer than the one before
             at = max(turn_of(one.message.slots, due_of(one.message)), self.clock.now() + SECOND)
             one.come = Come(at=at, limit=one.limits[0], has_turn=True)
 
-    def _next(self, one: InLine[Message]) -> list[tuple[InLine[Message], Block, Millis]]:
-        """The turns that it is to book now, not before an instant. What is not due for long books none."""
+    def _missing(self, one: InLine[Message]) -> Sequence[Block]:
+        """The limits of which it is to book a turn now. What is not due for long books none."""
         now, due = self.clock.now(), due_of(one.message)
         one.keep(one.usable(now))
         match decide_turn(one.message.slots, one.limits, self.booking.ends, due, now):
             case Come() as come:
                 one.come = come
             case Book(limits=limits, earliest=earliest) if one.message.slots or due - now <= MAX_HOLD:
-                # So that its row is read before its turn is over.
-                return [(one, limit, max(earliest, now + PREPARE // 2)) for limit in limits]
-        return []
+                one.earliest = max(earliest, now + PREPARE // 2)  # so that its row is read before its turn is over
+                return limits
+        return ()
 
-    def _book(self, books: Iterable[tuple[InLine[Message], Block, Millis]]) -> None:
+    def _book(self, books: Iterable[tuple[Block, InLine[Message]]]) -> None:
         """One write for each limit. Of those that are late, the oldest first."""
-        by_line: dict[str, list[tuple[Want, InLine[Message], Block]]] = {}
-        for asked, limit, earliest in books:
-            by_line.setdefault(line_of(limit), []).append((self._want(asked.message, limit, earliest), asked, limit))
-        for line, asking in by_line.items():
-            asking.sort(key=lambda each: (each[0].earliest, each[1].message.schedule.point_in_time))
+        by_line: dict[str, tuple[Block, list[InLine[Message]]]] = {}
+        for limit, one in books:
+            by_line.setdefault(line_of(limit), (limit, []))[1].append(one)
+        for line, (limit, asking) in by_line.items():
+            asking.sort(key=lambda one: (one.earliest, one.message.schedule.point_in_time))
             try:
-                turns = self.booking.book(asking[0][2], [want for want, *_ in asking])
+                turns = self.booking.book(limit, [self._want(one, limit) for one in asking])
             except Unavailable as error:
-                for _, refused, _ in asking:
-                    refused.come = error
+                for one in asking:
+                    one.come = error
                 continue
-            for (_, booked, limit), turn in zip(asking, turns, strict=True):
+            for one, turn in zip(asking, turns, strict=True):
                 if turn is None:
-                    booked.come = self._too_long(limit, booked.message)
+                    one.come = self._too_long(limit, one.message)
                 else:
-                    booked.keep((*booked.message.slots, Slot(line=line, at=turn)))
+                    one.keep((*one.message.slots, Slot(line=line, at=turn)))
 
-    def _want(self, message: DelayerMessage | ExecutorMessage, limit: Block, ready: Millis) -> Want:
+    def _want(self, one: InLine[Message], limit: Block) -> Want:
         """In a comeback the pace is another one soon: so nobody books far ahead, and the younger, the less so."""
-        earliest, latest = max(due_of(message), ready), self._latest(message, limit)
+        latest = self._latest(one.message, limit)
         if limit.is_comeback:
-            latest = min(latest, earliest + patience(limit, message.schedule.point_in_time, self.clock.now()))
-        return Want(earliest=earliest, latest=latest)
+            point_in_time = one.message.schedule.point_in_time
+            latest = min(latest, one.earliest + patience(limit, point_in_time, self.clock.now()))
+        return Want(earliest=one.earliest, latest=latest)
 
     def _latest(self, message: DelayerMessage | ExecutorMessage, limit: Block) -> Millis:
         """After that it is given up, or dropped by its own rule: a later turn is of no use.
