@@ -166,16 +166,16 @@ class Turns:
         for line, (limit, asking) in by_line.items():
             asking.sort(key=lambda one: (one.earliest, one.message.schedule.point_in_time))
             try:
-                turns = self.booking.book(limit, [self._want(each, limit) for each in asking])
+                turns = self.booking.book(limit, [self._want(one, limit) for one in asking])
             except Unavailable as error:
-                for each in asking:
-                    each.come = error
+                for one in asking:
+                    one.come = error
                 continue
-            for place, turn in enumerate(turns):
-                if turn is not None:
-                    asking[place].keep((*asking[place].message.slots, Slot(line=line, at=turn)))
+            for one, turn in zip(asking, turns, strict=True):
+                if turn is None:
+                    one.come = self._too_long(limit, one.message)
                 else:
-                    asking[place].come = self._too_long(limit, asking[place].message)
+                    one.keep([*one.message.slots, Slot(line=line, at=turn)])
 
     def _want(self, one: InLine[Message], limit: Block) -> Want:
         """In a comeback the pace is another one soon: so nobody books far ahead, and the younger, the less so."""
