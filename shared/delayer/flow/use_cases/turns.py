@@ -93,9 +93,13 @@ class InLine(Generic[Message]):
     earliest: Millis = 0  # it wants no turn before that
     come: Come | Unavailable | None = None  # not now: its turn is then, or it has found none; or nobody knows
 
-    def keep(self, slots: Iterable[Slot]) -> None:
-        """It has these turns. Of two on one line, the last counts."""
-        self.message = evolve(self.message, slots=tuple({slot.line: slot for slot in slots}.values()))
+    def keep(self, slots: tuple[Slot, ...]) -> None:
+        """It has these turns, and no others."""
+        self.message = evolve(self.message, slots=slots)
+
+    def add(self, slot: Slot) -> None:
+        """One turn more, in the place of one on the same line."""
+        self.keep((*(one for one in self.message.slots if one.line != slot.line), slot))
 
     def usable(self, now: Millis) -> tuple[Slot, ...]:
         """The turns that it may still use."""
@@ -175,7 +179,7 @@ class Turns:
                 if turn is None:
                     one.come = self._too_long(limit, one.message)
                 else:
-                    one.keep([*one.message.slots, Slot(line=line, at=turn)])
+                    one.add(Slot(line=line, at=turn))
 
     def _want(self, one: InLine[Message], limit: Block) -> Want:
         """In a comeback the pace is another one soon: so nobody books far ahead, and the younger, the less so."""
