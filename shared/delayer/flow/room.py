@@ -14,7 +14,7 @@ from delayer.actions.rules.model import Result
 from delayer.engines.ports import Clock, Unavailable
 from delayer.flow.rules.block import Block, Party, aging_from
 from delayer.flow.rules.gate import SHORTEST_WAIT, Wait, crowd_wait, seat_wait
-from delayer.flow.rules.limit import PREPARE, turn_of
+from delayer.flow.rules.limit import PREPARE, Come, turn_of
 from delayer.flow.use_cases.breaker import Breaker
 from delayer.flow.use_cases.gate import Gate, at_a_time, by_rate
 from delayer.flow.use_cases.places import HeldSeats, Seats, Slots
@@ -78,12 +78,13 @@ class Line:
                 limited[key] = InLine(message=aged, limits=limits)
             else:
                 found[key] = _go(_voided(message))
-        for key, one in self.turns.ahead(limited, ready).items():
-            if isinstance(one, InLine) and one.come:
+        self.turns.ahead(limited.values(), ready)
+        for key, one in limited.items():
+            if isinstance(one.come, Come):
                 self.over(one.message)
                 found[key] = Later(message=one.message, at=one.come.at, why=one.come.limit)
             else:
-                found[key] = _go(one.message) if isinstance(one, InLine) else one
+                found[key] = one.come or _go(one.message)
         return found
 
     def over(self, message: DelayerMessage, receipt: str = "") -> None:
@@ -140,12 +141,13 @@ class Room:
                 return answer
             message = answer.message
         if not blocks:
-            return _go(message)
+            return _go(_voided(message))
         now, one = self.clock.now(), self._in_line(message)
+        one.keep(one.usable(now))
         counts = self.gate.limits(message.schedule, at_a_time)
         if limit := one.missed(now) or self.seats.lacking(self._seated.get(receipt, ()), counts):
-            return self._sent_out(message, receipt, now, limit)
-        return evolve(_go(message), is_probe=self.gate.is_probe(message.schedule, message.nonce))
+            return self._sent_out(one.message, receipt, now, limit)
+        return evolve(_go(one.message), is_probe=self.gate.is_probe(message.schedule, message.nonce))
 
     def made(self, message: ExecutorMessage, receipt: str, result: Result) -> None:
         """After its attempt: it has left the room, and the circuit of its target is told. Never raises."""
@@ -197,18 +199,17 @@ class Room:
     def _in_turn(self, asking: Mapping[str, InLine[ExecutorMessage]]) -> dict[str, Answer[ExecutorMessage]]:
         """Seats are taken for all whose turn is near, also if it has not come."""
         found: dict[str, Answer[ExecutorMessage]] = {}
-        lined_up, now = self.turns.near(asking), self.clock.now()
-        near = {key: one for key, one in lined_up.items() if isinstance(one, InLine) and one.is_near(now)}
+        self.turns.near(asking.values())
+        now = self.clock.now()
+        near = {key: one for key, one in asking.items() if one.is_near(now)}
         limits = {key: self.gate.limits(one.message.schedule, at_a_time) for key, one in near.items()}
         self._take_seats(limits)
-        for key, one in lined_up.items():
-            if isinstance(one, InLine) and one.come:
+        for key, one in asking.items():
+            if isinstance(one.come, Come):
                 at = max(one.come.at - PREPARE, due_of(one.message)) if key in near else one.come.at
                 found[key] = Later(message=one.message, at=at, why=one.come.limit)
-            elif isinstance(one, InLine):
-                found[key] = self._placed(key, one.message, limits.get(key, ()))
             else:
-                found[key] = one
+                found[key] = one.come or self._placed(key, one.message, limits.get(key, ()))
         return found
 
     def _in_line(self, message: ExecutorMessage) -> InLine[ExecutorMessage]:

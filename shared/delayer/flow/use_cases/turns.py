@@ -2,7 +2,7 @@
 0154).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
 from attrs import define, evolve, field, frozen
@@ -84,25 +84,32 @@ class Booking:
             self.ends.pop(next(iter(self.ends)), None)
 
 
-@frozen(kw_only=True)
+@define(kw_only=True)
 class InLine(Generic[Message]):
-    """A message with the limits of the rate that count its attempt."""
+    """A message that asks for turns."""
 
     message: Message  # with the turns that it has
-    limits: tuple[Block, ...]
-    come: Come | None = None  # its turn is then, or it has found none, and is to ask again then
+    limits: tuple[Block, ...]  # of the rate, that count its attempt
+    earliest: Millis = 0  # it wants no turn before that
+    come: Come | Unavailable | None = None  # not now: its turn is then, or it has found none; or nobody knows
+
+    def keep(self, slots: tuple[Slot, ...]) -> None:
+        """It has these turns, and no others."""
+        self.message = evolve(self.message, slots=slots)
+
+    def add(self, slot: Slot) -> None:
+        """One turn more, in the place of one on the same line."""
+        self.keep((*(one for one in self.message.slots if one.line != slot.line), slot))
 
     def usable(self, now: Millis) -> tuple[Slot, ...]:
         """The turns that it may still use."""
         return held(self.message.slots, self.limits, now)
 
-    def with_slots(self, slots: Iterable[Slot]) -> "InLine[Message]":
-        """The same with these turns. Of two on one line, the last counts."""
-        return evolve(self, message=evolve(self.message, slots=tuple({slot.line: slot for slot in slots}.values())))
-
     def is_near(self, now: Millis) -> bool:
         """Whether it may be attempted within MAX_HOLD."""
-        return not self.come or (self.come.has_turn and self.come.at - now <= MAX_HOLD)
+        if isinstance(self.come, Unavailable) or (self.come and not self.come.has_turn):
+            return False
+        return (self.come.at if self.come else due_of(self.message)) - now <= MAX_HOLD
 
     def missed(self, now: Millis) -> Block | None:
         """A limit whose turn it has not, or has missed. None: its turn is there, or in a moment."""
@@ -113,107 +120,74 @@ class InLine(Generic[Message]):
 
 
 @frozen(kw_only=True)
-class Wanted(Generic[Message]):
-    """A turn of one limit that is asked for."""
-
-    key: str
-    limit: Block
-    want: Want
-    message: Message
-
-
-@frozen(kw_only=True)
 class Turns:
     """Without limits nobody asks."""
 
     clock: Clock
     booking: Booking
 
-    def ahead(self, asking: Mapping[str, InLine[Message]], ready: Millis) -> dict[str, InLine[Message] | Unavailable]:
+    def ahead(self, asking: Collection[InLine[Message]], ready: Millis) -> None:
         """For those that are not claimed: a turn on one line each, not before `ready`. One within MAX_HOLD is near."""
-        found: dict[str, InLine[Message] | Unavailable] = {}
-        wanted = []
-        for key, one in asking.items():
-            found[key] = one.with_slots(slots) if (slots := one.usable(ready)) else one
-            if not slots:
-                wanted.append(self._wanted(key, one, lead_of(one.limits, self.booking.ends), ready))
-        found, now = self._booked(found, wanted), self.clock.now()
-        for key, got in found.items():
-            if isinstance(got, InLine) and not got.come and turn_of(got.message.slots, now) - now > MAX_HOLD:
-                found[key] = evolve(got, come=its_turn(got.message.slots, got.limits))
-        return found
+        for one in asking:
+            one.keep(one.usable(ready))
+            one.earliest = max(due_of(one.message), ready)
+        self._book((lead_of(one.limits, self.booking.ends), one) for one in asking if not one.message.slots)
+        now = self.clock.now()
+        for one in asking:
+            if not one.come and turn_of(one.message.slots, now) - now > MAX_HOLD:
+                one.come = its_turn(one.message.slots, one.limits)
 
-    def near(self, asking: Mapping[str, InLine[Message]]) -> dict[str, InLine[Message] | Unavailable]:
-        """For those that may be attempted soon: turns on all lines, once the turn that was booked first is near.
-
-        What is not due for long books none: its row says when it is.
-        """
-        found: dict[str, InLine[Message] | Unavailable] = dict(asking)
-        left: Collection[str] = asking
+    def near(self, asking: Iterable[InLine[Message]]) -> None:
+        """For those that may be attempted soon: turns on all lines, once the turn that was booked first is near."""
+        left = list(asking)
         for _ in range(ROUNDS):
-            now, wanted = self.clock.now(), []
-            for key in left:
-                before = found[key]
-                if isinstance(before, Unavailable) or before.come:
-                    continue
-                one = before.with_slots(before.usable(now))
-                due = due_of(one.message)
-                step = decide_turn(one.message.slots, one.limits, self.booking.ends, due, now)
-                if isinstance(step, Book) and (one.message.slots or due - now <= MAX_HOLD):
-                    earliest = max(step.earliest, now + PREPARE // 2)  # so that its row is read before its turn is over
-                    wanted += [self._wanted(key, one, limit, earliest) for limit in step.limits]
-                found[key] = evolve(one, come=step) if isinstance(step, Come) else one
-            if not wanted:
-                return found
-            found = self._booked(found, wanted)
-            left = dict.fromkeys(one.key for one in wanted)
-        for key in left:
-            if isinstance(last := found[key], InLine):
-                found[key] = self._again(last)
-        return found
+            books = [(limit, one) for one in left for limit in self._missing(one)]
+            if not books:
+                return
+            self._book(books)
+            left = [one for one in left if any(one is asked for _, asked in books) and not one.come]
+        for one in left:  # each line was longer than the one before
+            at = max(turn_of(one.message.slots, due_of(one.message)), self.clock.now() + SECOND)
+            one.come = Come(at=at, limit=one.limits[0], has_turn=True)
 
-    def _again(self, one: InLine[Message]) -> InLine[Message]:
-        """Each line was longer than the one before: it has lost its luck for now."""
-        at = max(turn_of(one.message.slots, due_of(one.message)), self.clock.now() + SECOND)
-        return evolve(one, come=one.come or Come(at=at, limit=one.limits[0], has_turn=True))
+    def _missing(self, one: InLine[Message]) -> Sequence[Block]:
+        """The limits of which it is to book a turn now. What is not due for long books none."""
+        now, due = self.clock.now(), due_of(one.message)
+        one.keep(one.usable(now))
+        match decide_turn(one.message.slots, one.limits, self.booking.ends, due, now):
+            case Come() as come:
+                one.come = come
+            case Book(limits=limits, earliest=earliest) if one.message.slots or due - now <= MAX_HOLD:
+                one.earliest = max(earliest, now + PREPARE // 2)  # so that its row is read before its turn is over
+                return limits
+        return ()
 
-    def _booked(
-        self, found: Mapping[str, InLine[Message] | Unavailable], wanted: Iterable[Wanted[Message]]
-    ) -> dict[str, InLine[Message] | Unavailable]:
+    def _book(self, books: Iterable[tuple[Block, InLine[Message]]]) -> None:
         """One write for each limit. Of those that are late, the oldest first."""
-        after = dict(found)
-        by_line: dict[str, list[Wanted[Message]]] = {}
-        for each in wanted:
-            by_line.setdefault(line_of(each.limit), []).append(each)
-        for asking in by_line.values():
-            asking.sort(key=lambda each: (each.want.earliest, each.message.schedule.point_in_time))
+        by_line: dict[str, tuple[Block, list[InLine[Message]]]] = {}
+        for limit, one in books:
+            by_line.setdefault(line_of(limit), (limit, []))[1].append(one)
+        for line, (limit, asking) in by_line.items():
+            asking.sort(key=lambda one: (one.earliest, one.message.schedule.point_in_time))
             try:
-                turns = self.booking.book(asking[0].limit, [each.want for each in asking])
+                turns = self.booking.book(limit, [self._want(one, limit) for one in asking])
             except Unavailable as error:
-                after |= {each.key: error for each in asking}
+                for one in asking:
+                    one.come = error
                 continue
-            for each, turn in zip(asking, turns, strict=True):
-                after[each.key] = self._with_turn(after[each.key], each.limit, turn)
-        return after
+            for one, turn in zip(asking, turns, strict=True):
+                if turn is None:
+                    one.come = self._too_long(limit, one.message)
+                else:
+                    one.add(Slot(line=line, at=turn))
 
-    def _with_turn(
-        self, one: InLine[Message] | Unavailable, limit: Block, turn: Millis | None
-    ) -> InLine[Message] | Unavailable:
-        if not isinstance(one, InLine):
-            return one
-        if turn is not None:
-            return one.with_slots((*one.message.slots, Slot(line=line_of(limit), at=turn)))
-        return evolve(one, come=self._too_long(limit, one.message))
-
-    def _wanted(self, key: str, one: InLine[Message], limit: Block, ready: Millis) -> Wanted[Message]:
-        return Wanted(key=key, limit=limit, want=self._want(one.message, limit, ready), message=one.message)
-
-    def _want(self, message: DelayerMessage | ExecutorMessage, limit: Block, ready: Millis) -> Want:
+    def _want(self, one: InLine[Message], limit: Block) -> Want:
         """In a comeback the pace is another one soon: so nobody books far ahead, and the younger, the less so."""
-        earliest, latest = max(due_of(message), ready), self._latest(message, limit)
+        latest = self._latest(one.message, limit)
         if limit.is_comeback:
-            latest = min(latest, earliest + patience(limit, message.schedule.point_in_time, self.clock.now()))
-        return Want(earliest=earliest, latest=latest)
+            point_in_time = one.message.schedule.point_in_time
+            latest = min(latest, one.earliest + patience(limit, point_in_time, self.clock.now()))
+        return Want(earliest=one.earliest, latest=latest)
 
     def _latest(self, message: DelayerMessage | ExecutorMessage, limit: Block) -> Millis:
         """After that it is given up, or dropped by its own rule: a later turn is of no use.
