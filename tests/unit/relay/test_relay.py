@@ -9,7 +9,7 @@ from attrs import define, evolve, field
 from delayer.dead_letters.model import decode as decode_dead_letter
 from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import NotBegun, Outgoing, ReceivedMessage
-from delayer.flow.room import Line
+from delayer.flow.room import Answer, Line
 from delayer.ledger.model import EventType, State, named
 from delayer.relay import rules as relaying
 from delayer.schedule.instants import HOUR, MINUTE, SECOND, STALE_AFTER, Millis
@@ -287,18 +287,18 @@ def test_what_has_a_successor_asks_for_nothing() -> None:
     early = a_delayer_message(NOW + MINUTE)
     assert world.relay(delivered(early)) == []
     world.clock.move(MINUTE)
-    asked = Asked(world.relay.line)
-    relay = evolve(world.relay, line=asked)
+    line = asked(world)
+    relay = evolve(world.relay, line=line)
     assert relay(delivered(early)) == []
-    assert (asked.messages, world.http_queue.sent) == ([], 0)
+    assert (line.messages, world.http_queue.sent) == ([], 0)
     assert relay(delivered(evolve(early, hops=1))) == []
-    assert (asked.messages, world.http_queue.sent) == ([evolve(early, hops=1)], 1)
+    assert (line.messages, world.http_queue.sent) == ([evolve(early, hops=1)], 1)
 
 
 def test_what_the_line_fails_at_waits_and_its_neighbours_go_on() -> None:
     """A defect of ours is no fault of those beside it."""
     world = World()
-    relay = evolve(world.relay, line=Asked(world.relay.line, fails_at=an_id()))
+    relay = evolve(world.relay, line=asked(world, fails_at=an_id()))
     assert relay(delivered(a_delayer_message(), a_delayer_message(NOW - 1), a_delayer_message(NOW - 2))) == ["m0"]
     assert world.http_queue.sent == 2
     assert world.ledger.read(an_id()) is None
@@ -307,19 +307,24 @@ def test_what_the_line_fails_at_waits_and_its_neighbours_go_on() -> None:
     ]
 
 
-@define
-class Asked:
-    """In the place of a Line: remembers who was asked for, and fails at one."""
+@define(kw_only=True)
+class Asked(Line):
+    """Remembers who was asked for, and fails at one."""
 
-    line: Line
     fails_at: str = ""
     messages: list[DelayerMessage] = field(factory=list)
 
-    def line_up(self, messages: Mapping[str, DelayerMessage], ready: Millis) -> Any:
+    def line_up(self, messages: Mapping[str, DelayerMessage], ready: Millis) -> dict[str, Answer[DelayerMessage]]:
         if any(one.schedule.id == self.fails_at for one in messages.values()):
             raise ZeroDivisionError
         self.messages += messages.values()
-        return self.line.line_up(messages, ready)
+        return Line.line_up(self, messages, ready)
+
+
+def asked(world: World, fails_at: str = "") -> Asked:
+    """In the place of the line of its relay."""
+    line = world.relay.line
+    return Asked(clock=line.clock, gate=line.gate, turns=line.turns, fails_at=fails_at)
 
 
 # ------------------------------------------------------------ what the lifecycle does not allow
