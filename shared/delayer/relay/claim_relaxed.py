@@ -44,7 +44,9 @@ class ClaimRelaxed(StreamBatch[rules.Ready]):
         return decision
 
     def act(
-        self, decisions: Sequence[tuple[RecordChange, rules.RelaxedDecision]], beyond_us: list[tuple[RecordChange, str]]
+        self,
+        decisions: Sequence[tuple[RecordChange, rules.RelaxedDecision]],
+        beyond_us: list[tuple[RecordChange, str]],  # noqa: ARG002
     ) -> list[str]:
         """As StreamBatch. DynamoDB's clock may be ahead of this one: nothing is claimed before its point in time."""
         ready = {c.sequence: d for c, d in decisions if isinstance(d, Go)}

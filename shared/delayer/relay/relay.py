@@ -59,10 +59,8 @@ class HandOver:
         decisions: list[Callable[[LedgerRow | None], Verdict]] = []
         for one in ready.values():
             claim = Claim(message=one.message, fence=self.new_token(), now=now, lease=self.lease)
-            if isinstance(one, rules.DropLate):
-                decisions.append(partial(decide_drop, claim, reason=one.reason))
-            else:
-                decisions.append(partial(decide_claim, claim))
+            reason = one.reason if isinstance(one, rules.DropLate) else ""
+            decisions.append(partial(decide_drop, claim, reason=reason) if reason else partial(decide_claim, claim))
         outcomes = dict(zip(ready, settle_all(self.ledger_in_batches, decisions), strict=True))
         for key, outcome in outcomes.items():
             self._note(ready[key].message, outcome, now)
@@ -137,7 +135,7 @@ class Relay(HandOver):
         except Malformed as error:
             return undeliverable(body, error.reason, message)
         except Exception as error:  # noqa: BLE001 - it is no fault of the message, nor of its neighbours
-            return rules.WaitForExecutor(reason=repr(error), schedule_id=message.schedule.id if message else "")
+            return _waits(error, message)
         return undeliverable(body, decision.reason, message) if isinstance(decision, MoveToDeadLetters) else decision
 
     def _needed(self, decisions: Mapping[str, Decision]) -> dict[str, Decision]:
@@ -155,18 +153,17 @@ class Relay(HandOver):
         What has been kept for longer than its `maxAgeSeconds` goes on: its executor gives it up, and says so. One that
         our own code fails at does not keep its neighbours waiting.
         """
+        answers: Mapping[str, Go[DelayerMessage] | Later[DelayerMessage] | Exception]
         try:
             answers = self.line.line_up(due, now + self.lead) if due else {}
         except Exception as error:  # noqa: BLE001 - it is no fault of the message, nor of its neighbours
             if len(due) > 1:
                 return {key: one for each in due for key, one in self.lined_up({each: due[each]}, now).items()}
-            return {
-                key: rules.WaitForExecutor(reason=repr(error), schedule_id=one.schedule.id) for key, one in due.items()
-            }
+            answers = dict.fromkeys(due, error)
         decisions: dict[str, Decision] = {}
         for key, answer in answers.items():
-            if isinstance(answer, Unavailable):
-                decisions[key] = rules.WaitForExecutor(reason=repr(answer), schedule_id=due[key].schedule.id)
+            if isinstance(answer, Exception):
+                decisions[key] = _waits(answer, due[key])
             elif isinstance(answer, Later) and rules.is_too_old(answer, now):
                 decisions[key] = Go(message=answer.message, at=now)
             else:
@@ -218,30 +215,25 @@ class Relay(HandOver):
         self.line.over(message)
 
     def _keep_warm(self, handed_over: Mapping[str, Go[DelayerMessage]]) -> None:
-        """One environment of each executor, with each canary: a schedule that is alone finds one that has started.
-
-        When all of the batch is handed over. What cannot be sent is left out: nothing waits for it.
-        """
+        """With each canary, an environment of each executor: a schedule that is alone finds one that has started."""
         if not any(one.message.schedule.definition.action_type == CANARY for one in handed_over.values()):
             return
         try:
-            others = {id(queue): queue for kind, queue in self.executor_queues.items() if kind != CANARY}
-            for queue in others.values():
+            for queue in {id(queue): queue for kind, queue in self.executor_queues.items() if kind != CANARY}.values():
                 queue.send([Outgoing(body=WARM_UP)])
         except Exception as error:  # noqa: BLE001 - all is handed over: whatever is raised would hand it over again
             self.observer.warn("executors are not kept warm", error=repr(error))
 
 
-def first_attempt(message: DelayerMessage, fence: str) -> ExecutorMessage:
+def first_attempt(one: DelayerMessage, fence: str) -> ExecutorMessage:
     """A claimed schedule as it is handed over to its executor."""
     return ExecutorMessage(
-        schedule=message.schedule,
-        nonce=message.nonce,
-        fence=fence,
-        attempt=1,
-        slots=message.slots,
-        age_from=message.age_from,
+        schedule=one.schedule, nonce=one.nonce, fence=fence, attempt=1, slots=one.slots, age_from=one.age_from
     )
+
+
+def _waits(error: Exception, message: DelayerMessage | None) -> rules.WaitForExecutor:
+    return rules.WaitForExecutor(reason=repr(error), schedule_id=message.schedule.id if message else "")
 
 
 def _of(kind: type[Kind], decisions: Mapping[str, Decision]) -> dict[str, Kind]:
