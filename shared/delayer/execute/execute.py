@@ -385,9 +385,8 @@ class Execute:
     def record(self, made: rules.Made, row: LedgerRow) -> Course:
         """Writes what came of an attempt, over the row that was read. Whether its message may be deleted."""
         message = made.message
-        row = evolve(row, answer=made.result.answer, attempted_at=rules.attempted_at(made))
-        if message.attempt == 1:
-            row = evolve(row, lateness=made.lateness)
+        lateness = made.lateness if message.attempt == 1 else row.lateness
+        row = evolve(row, answer=made.result.answer, attempted_at=rules.attempted_at(made), lateness=lateness)
         if isinstance(made.result, Done):
             return (yield from self._executed(made, row, made.result))
         row = evolve(row, age_from=rules.age_from(made, row))
