@@ -49,7 +49,7 @@ class Refill:
         pause = LOOK
         while True:
             yield Until(self.clock.now() + pause, is_idle=True)
-            room = min(SLOTS - desk.number, BATCH)
+            room = min(SLOTS + 1 - desk.number, BATCH)  # it counts itself, now that it is awake
             pulled: list[ReceivedMessage] = []
             if room > 0 and desk.kept() >= TAKES_LONG and self.has_time():
                 pulled = yield Apart(partial(self._pull, room))
