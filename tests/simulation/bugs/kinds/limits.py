@@ -1,6 +1,6 @@
 """Bugs of limits of rate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from delayer.flow.ports import Booked
@@ -36,8 +36,8 @@ def _missed_by_the_first(self: Any, now: Any) -> Block | None:
     return _missed(self, now) if self.message.attempt == 1 else None
 
 
-def _without_a_line(self: Any, asking: Mapping[str, Any], ready: Any) -> dict[str, Any]:
-    return dict(asking)
+def _without_a_line(self: Any, asking: Any, ready: Any) -> None:
+    return None
 
 
 BUGS = (
