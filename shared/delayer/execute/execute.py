@@ -185,8 +185,8 @@ class Execute:
 
     def _go(self, delivery: Delivery) -> Course:
         """The ledger is read once there is room for the attempt: before that, a stop would be missed."""
-        early = delivery.message.schedule.point_in_time - self.clock.now()
-        if early > MAX_HOLD:
+        now = self.clock.now()
+        if (early := rules.decide_wait(delivery.message, now)) and early.at - now > MAX_HOLD:
             self.observer.warn("far too early: it comes again", delivery.message.schedule.id)
             return False
         for _ in range(ROUNDS):
@@ -269,7 +269,8 @@ class Execute:
         delay = rules.hop_seconds(message, following.retry_at, now)
         self.observer.note("too early for its attempt, sent again", message.schedule.id, delaySeconds=delay)
         due = rules.not_before(following.retry_at, now)
-        return (yield from self.send(evolve(message, fence=following.fence, not_before=due), delay))
+        again = evolve(message, fence=following.fence, not_before=due, hops=following.hops)
+        return (yield from self.send(again, delay))
 
     def _take(self, delivery: Delivery, row: LedgerRow) -> Course:
         """The gate, and then the ledger: no other message makes this attempt from now on."""
@@ -314,6 +315,8 @@ class Execute:
 
         Raises NotAttempted, or Unavailable, before the target was reached.
         """
+        if early := rules.decide_wait(delivery.message, self.clock.now()):
+            return Go(message=delivery.message, at=early.at)
         refused, is_probe = self.permit(delivery.message), False
         if refused is None:
             entered = self._enter(delivery, row)
@@ -451,7 +454,8 @@ class Execute:
             current = yield Write(LedgerChange(row=following, over=row))
             if current is None:
                 break
-            if not isinstance(rules.decide_attempt(message, current), rules.Attempt | rules.Take):
+            is_own = may_end(current, message.nonce, message.fence, message.attempt, State.FAILED)
+            if not is_own or current.stopped_at:
                 return (yield from self._overtaken(message, rules.with_attempt(current, row, detail)))
             row = rules.with_attempt(current, row, detail)  # still its own: contested meanwhile
         self.observer.count("Retried")
@@ -503,6 +507,7 @@ class Execute:
             slots=(),
             not_before=rules.not_before(row.retry_at, now),
             age_from=row.age_from,
+            hops=row.hops,
         )
         return (yield from self.send(again, rules.seconds_until(row.retry_at, now)))
 

@@ -70,6 +70,7 @@ def carried(made: Made) -> OutcomeMessage:
         lateness=made.lateness,
         answer=result.answer,
         is_probe=made.is_probe,
+        hops=made.message.hops,
     )
 
 
@@ -87,7 +88,11 @@ def made_of(message: OutcomeMessage) -> Made:
     if message.outcome not in results:
         raise Malformed(f"no such outcome: {message.outcome!r}")
     attempt = ExecutorMessage(
-        schedule=message.schedule, nonce=message.nonce, fence=message.fence, attempt=message.attempt
+        schedule=message.schedule,
+        nonce=message.nonce,
+        fence=message.fence,
+        attempt=message.attempt,
+        hops=message.hops,
     )
     return Made(
         message=attempt,
@@ -114,12 +119,19 @@ class GiveUp:
     reason: str
 
 
+def decide_wait(message: ExecutorMessage, now: Millis) -> Later[ExecutorMessage] | None:
+    """The last guard of "never early": None once it is due."""
+    due = message.schedule.point_in_time
+    return Later(message=message, at=due, why=None) if due > now else None
+
+
 def decide_attempt(
     message: ExecutorMessage, row: LedgerRow | None
 ) -> Attempt | Take | SendNext | DropStopped | Refuse | RetryLater | Orphan:
     """Whether this message may reach the target, given the ledger row read just before.
 
     Of several messages for one attempt, the first that arrives makes it: any of them may be the only one (ADR 0084).
+    What was sent on since is not among them: it may be deleted by another delivery of it, while this one goes on.
     Rows of an older version do not say that there are several: there, a message that was overtaken before any attempt
     waits until the row has changed.
     """
@@ -129,7 +141,7 @@ def decide_attempt(
         return Refuse(f"already {row.state}")
     if row.nonce != message.nonce:
         return Refuse("another copy holds the claim")
-    if row.admits(message.fence, message.attempt):
+    if row.admits(message.fence, message.attempt) and (message.fence == row.fence or message.hops == row.hops):
         return DropStopped() if row.stopped_at else Take() if row.arrival is Arrival.CONTESTED else Attempt()
     if row.arrival is Arrival.TAKEN:
         return Refuse("another message makes this attempt")

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from delayer.actions.rules.model import Done
-from delayer.execute.rules import Attempt, DropStopped, HoldUntil, Orphan, SendNext, Take, made_of
+from delayer.execute.rules import Attempt, DropStopped, Orphan, SendNext, Take, made_of
 from delayer.flow.rules.block import unprobed
 from delayer.flow.rules.gate import Probe, Wait
 from delayer.ledger.model import Arrival, IllegalTransition, LedgerRow, Refuse, State
@@ -13,6 +13,7 @@ from delayer.schedule.messages import ExecutorMessage, OutcomeMessage
 from tests.model.batches.attempts import over
 from tests.model.batches.rules import Rules
 from tests.model.batches.state import DUE, PARTY, UNCOUNTED, Item, World, in_order, name_of
+from tests.model.rules import is_far
 from tests.model.state import evolve
 
 SEATED: Final = ("in hand", "probing", "taking", "ready", "attempting")
@@ -55,8 +56,8 @@ def decide(world: World, rules: Rules, number: int, at: int, row: LedgerRow | No
 def _may_attempt(world: World, rules: Rules, number: int, at: int, row: LedgerRow) -> World:
     """If it is not too early."""
     early = rules.early(row, world.time)
-    if isinstance(early, HoldUntil):
-        return moved(world, rules, number, at, at="in hand", row=row, again=early.until)
+    if early and not is_far(early, world.time):
+        return moved(world, rules, number, at, at="in hand", row=row, again=early.at)
     return gated(world.having(number, at, row=row, read_at=world.now, again=0), rules, number, at)
 
 
@@ -121,7 +122,7 @@ def _put_off(world: World, rules: Rules, number: int, at: int) -> World:
     assert isinstance(message, ExecutorMessage)
     name, row = name_of(message), item.row
     wanted = hopped(row, f"{name}{row.revision + 1}", world.time, after=message.fence, retry_at=DUE)
-    following = evolve(message, fence=wanted.fence)
+    following = evolve(message, fence=wanted.fence, hops=wanted.hops)
     after = world.spend("closures")
     return moved(after, rules, number, at, at="hopping", wanted=wanted, following=following)
 
@@ -163,7 +164,7 @@ def record(world: World, rules: Rules, number: int, at: int, row: LedgerRow, res
             later = now + SECOND if world.budget.is_early else 0
             fence = f"{name_of(item.message)}{row.revision + 1}"
             wanted = retried(row, fence, now, after=item.message.fence, retry_at=later)
-            following = evolve(attempt_of(item), attempt=wanted.attempt, fence=fence)
+            following = evolve(attempt_of(item), attempt=wanted.attempt, fence=fence, hops=wanted.hops)
     except IllegalTransition:
         return evolve(world, broken=NOT_ALLOWED)
     return moved(world, rules, number, at, at="writing", row=row, wanted=wanted, following=following, result=unwritten)
@@ -218,7 +219,7 @@ def _send_next(world: World, rules: Rules, number: int, at: int, row: LedgerRow)
     """From now on the first of several messages that arrives makes the attempt."""
     item = world.environments[number].items[at]
     fence = f"{name_of(item.message)}{row.revision}e{world.sends + 1}"
-    following = evolve(attempt_of(item), attempt=row.attempt, fence=fence)
+    following = evolve(attempt_of(item), attempt=row.attempt, fence=fence, hops=row.hops)
     after = evolve(world, sends=world.sends + 1)
     if row.arrival is Arrival.CONTESTED or not rules.contests:
         return sending(after, rules, number, at, following)

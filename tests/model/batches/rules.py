@@ -6,9 +6,12 @@ from attrs import frozen
 
 from delayer.accept.rules.status import decide_cancel, decide_stop
 from delayer.execute import rules as executing
+from delayer.flow.room import Later
 from delayer.flow.rules.gate import decide_gate
 from delayer.ledger.model import LedgerRow
 from delayer.ledger.rules import Claim, Verdict, decide_claim, may_end
+from delayer.schedule.messages import ExecutorMessage
+from tests.model.rules import early_by_its_row
 
 
 @frozen(kw_only=True)
@@ -20,7 +23,7 @@ class Rules:
     stop: Callable[..., object] = decide_stop
     wait: Callable[..., object] = executing.decide_wait
     attempt: Callable[..., object] = executing.decide_attempt
-    early: Callable[..., object] = executing.decide_early
+    early: Callable[..., Later[ExecutorMessage] | None] = early_by_its_row
     may_end: Callable[..., bool] = may_end
     gate: Callable[..., object] = decide_gate
 
