@@ -1,7 +1,7 @@
 """Whether a schedule that is due may go on now, and if not, when it is to be looked at again (ADR 0110 to 0115, 0154).
 
 A relay asks a Line before it claims, an executor a Room before an attempt. Both answer at once: nothing in here waits.
-One thread asks.
+One thread asks. It has seen that the action and the policy of each schedule can be read: else Malformed is raised.
 """
 
 from collections import Counter

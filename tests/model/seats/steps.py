@@ -11,7 +11,7 @@ from delayer.flow.repository import HOLD, SLOTS_LIST, StoredSeats, row_from
 from delayer.flow.rules.block import Block
 from delayer.flow.rules.gate import Row, SeatHold, Taking, seats_of
 from delayer.flow.rules.limit import line_of
-from delayer.flow.use_cases.seats import HeldSeats, Seats
+from delayer.flow.use_cases.places import HeldSeats, Seats
 from tests.model.dict_store import DictStore
 from tests.model.seats.state import NOBODY, NOW, Attempt, Mine, World, later, limit_of
 from tests.model.state import evolve
@@ -151,9 +151,10 @@ def _begins(world: World, rules: Rules, number: int) -> Iterator[Step]:
     """An attempt of one that waits; they are alike."""
     if not world.waiting:
         return
-    held = environment(world, rules, number).seats.use(rules.limit_of(world))
-    if held is None:
+    mine = environment(world, rules, number).seats.one([rules.limit_of(world)])
+    if isinstance(mine, Block):
         return
+    [held] = mine
     name = min(world.waiting)
     running = [*world.running, Attempt(name=name, environment=number, hold=held.hold.id)]
     after = evolve(world.with_running(running), waiting=world.waiting - {name})

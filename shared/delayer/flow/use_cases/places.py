@@ -43,7 +43,7 @@ class Seats:
         """One write for each limit: as many seats as are wanted, less those that are free here. Never raises."""
         for limit, number in wanted.items():
             lacking = number - sum(one.hold.number - one.used for one in self.usable(limit))
-            if lacking > 0 and self.clock.now() >= self._again.pop(line_of(limit), (0, None))[0]:
+            if lacking > 0 and self.clock.now() >= self._again.get(line_of(limit), (0, None))[0]:
                 self._take(limit, lacking)
 
     def one(self, limits: Iterable[Block]) -> list[HeldSeats] | Block:
@@ -112,6 +112,7 @@ class Seats:
                     break
                 if row is None:
                     self.held.append(held)
+                    self._again.pop(line, None)
                     return
             elif gone := over(row, self.clock.now()):  # the limit was lowered, and more than one write clears have died
                 row = self.seat_rows.return_seats(seats_of(limit), gone)

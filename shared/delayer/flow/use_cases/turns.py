@@ -29,11 +29,10 @@ from delayer.flow.rules.limit import (
     plan,
     turn_of,
 )
-from delayer.schedule.instants import DAY, MAX_DELAY_SECONDS, MAX_HOLD, SECOND, STALE_AFTER, Malformed, Millis
+from delayer.schedule.instants import DAY, MAX_DELAY_SECONDS, MAX_HOLD, SECOND, STALE_AFTER, Millis
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage, Slot
 from delayer.schedule.misfire import last_instant
-from delayer.schedule.retrying import DEFAULT, policy_of
-from delayer.schedule.schedule import Definition
+from delayer.schedule.retrying import policy_of
 
 BOOKING_ROUNDS: Final = 4
 KEPT: Final = 1_000  # lines whose end is remembered
@@ -190,12 +189,12 @@ class Turns:
         return Want(earliest=one.earliest, latest=latest)
 
     def _latest(self, message: DelayerMessage | ExecutorMessage, limit: Block) -> Millis:
-        """After that it is given up, or dropped by its own rule: a later turn is of no use.
+        """After that it is given up, or dropped by its own rule: a later turn is of no use. Raises Malformed.
 
         However old it is, if its turn is near, it does not wait because of the limit.
         """
         schedule, now = message.schedule, self.clock.now()
-        too_old = max(waits_since(message, limit, now) + _max_age(schedule.definition), now + MAX_HOLD)
+        too_old = max(waits_since(message, limit, now) + policy_of(schedule.definition).max_age, now + MAX_HOLD)
         is_unclaimed = isinstance(message, DelayerMessage)
         too_late = last_instant(schedule.definition.on_late, schedule.point_in_time) if is_unclaimed else None
         return min(too_old, schedule.address.due + STALE_AFTER, *([] if too_late is None else [too_late]))
@@ -208,14 +207,6 @@ class Turns:
             wait = comeback_wait(limit, message.nonce, message.schedule.point_in_time, now)
             at = min(at, now + wait.seconds * SECOND)
         return Come(at=at, limit=limit, has_turn=False)
-
-
-def _max_age(definition: Definition) -> Millis:
-    """One that cannot be read is no concern of its neighbours: its own executor says what is wrong with it."""
-    try:
-        return policy_of(definition).max_age
-    except Malformed:
-        return DEFAULT.max_age
 
 
 def due_of(message: DelayerMessage | ExecutorMessage) -> Millis:

@@ -13,7 +13,7 @@ from delayer.flow.rules.block import BlockKind
 from delayer.flow.rules.gate import Probe, decide_gate
 from delayer.flow.use_cases import gate, view
 from delayer.flow.use_cases.breaker import Breaker
-from delayer.flow.use_cases.gate import Successors
+from delayer.flow.use_cases.successors import Successors
 from delayer.ledger.model import LedgerRow
 from delayer.ledger.rules import hopped, retried
 from delayer.relay import relay

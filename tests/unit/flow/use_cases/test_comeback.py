@@ -233,7 +233,7 @@ def test_an_answer_after_a_step_makes_it_faster_and_the_last_step_closes_the_cir
     world.clock.move(3 * SECOND)
     attempted(world, 1)
     assert all_rows(world.blocks) == {}
-    assert world.execute.breaker.gate.view() == (), "whoever has closed it knows that at once"
+    assert world.execute.room.gate.view() == (), "whoever has closed it knows that at once"
 
 
 def test_failures_make_it_slower_and_open_it_again_and_count() -> None:

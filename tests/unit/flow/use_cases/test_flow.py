@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
 
 import pytest
 from attrs import define, evolve
@@ -14,7 +13,6 @@ from delayer.engines.ports import Unavailable
 from delayer.execute.together import LedgerTogether
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, opened, probing, suspended
 from delayer.flow.rules.comeback import IN_A_ROW
-from delayer.flow.rules.gate import SLOTS
 from delayer.flow.use_cases.breaker import MOST_IN_ALL
 from delayer.ledger.model import Arrival, LedgerChange, State
 from delayer.ledger.ports import Conflict, WriteResult
@@ -25,6 +23,7 @@ from tests.looking import all_rows, empty, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
 from tests.tables import preceded
 from tests.unit.execute.test_execute import delivered as to_executor
+from tests.unit.flow.use_cases.asked import occupied
 from tests.unit.relay.test_relay import delivered as to_relay
 from tests.world import World
 
@@ -128,7 +127,7 @@ def test_of_two_relays_one_lets_its_message_through() -> None:
 def test_a_probe_goes_on_in_an_executor_that_has_not_heard_of_it() -> None:
     """It has read the circuit a second before the relay wrote whose turn it is."""
     world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
-    assert world.execute.breaker.gate.view()
+    assert world.execute.room.gate.view()
     world.clock.move(SECOND)
     world.relay(to_relay(a_delayer_message(nonce="n1")))
     assert circuit(world).probe == "n1"
@@ -178,9 +177,7 @@ def test_what_is_stopped_uses_up_no_probe() -> None:
 def test_what_finds_no_room_and_is_too_old_uses_up_no_probe() -> None:
     world = world_with(PROBED)
     put_row(world.ledger, a_claim(age_from=NOW - 2 * DAY))
-    with ExitStack() as running:
-        for _ in range(SLOTS // 2):
-            running.enter_context(world.execute.slots.one(PARTY))
+    with occupied(world.execute.room):
         assert world.execute(to_executor(an_executor_message())) == []
     assert world.observer.counts["Failed"] == 1
     assert {block.probe for block in all_rows(world.blocks).values() if block.kind is BlockKind.CIRCUIT} == {""}
@@ -268,9 +265,7 @@ def test_what_cannot_take_its_attempt_keeps_no_probe(ledger: type[LedgerTogether
 def test_what_finds_no_room_keeps_no_probe_while_it_waits() -> None:
     world = world_with(PROBED)
     put_row(world.ledger, a_claim())
-    with ExitStack() as running:
-        for _ in range(SLOTS // 2):
-            running.enter_context(world.execute.slots.one(PARTY))
+    with occupied(world.execute.room):
         assert world.execute(to_executor(an_executor_message())) == []
     assert world.target.reached == []
     assert {block.probe for block in all_rows(world.blocks).values() if block.kind is BlockKind.CIRCUIT} == {""}
@@ -385,7 +380,7 @@ def test_the_longer_it_is_suspended_the_more_rarely_it_asks() -> None:
 def test_what_its_relay_let_through_as_a_probe_is_not_put_off() -> None:
     """Though the executor has read the blocks before the relay wrote."""
     world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
-    world.execute.breaker.gate.view()
+    world.execute.room.gate.view()
     world.relay(to_relay(a_delayer_message(nonce="n1")))
     assert world.execute(world.http_queue.receive(1)) == []
     assert len(world.target.reached) == 1
@@ -397,7 +392,7 @@ def test_a_probe_that_comes_late_asks_like_all_others() -> None:
     late = probing(opened(PARTY, NOW - MINUTE, "HTTP 503"), "n1", NOW - MINUTE)
     world = World()
     put_row(world.blocks, late)
-    gate = world.execute.breaker.gate
+    gate = world.execute.room.gate
     assert gate.closed(a_delayer_message().schedule, "n1") is None
     assert circuit(world).probe_until == NOW + MINUTE
 
