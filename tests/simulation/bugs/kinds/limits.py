@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from delayer.flow.ports import Booked
-from delayer.flow.room import Go, Later
+from delayer.flow.rules.answer import Go, Later
 from delayer.flow.rules.block import Block
 from delayer.flow.rules.limit import line_of
 from delayer.flow.use_cases import turns
