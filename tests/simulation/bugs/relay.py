@@ -7,9 +7,10 @@ from attrs import evolve
 
 from delayer.dead_letters.dead_letter import undeliverable
 from delayer.execute import rules as executing
-from delayer.flow.room import Go
+from delayer.flow.rules.answer import Go
 from delayer.ledger.model import LedgerRow, Refuse, State
 from delayer.ledger.rules import Claim, Verdict, decide_claim
+from delayer.recovery.guard import message_in
 from delayer.relay import relay
 from delayer.relay import rules as relaying
 from delayer.schedule import misfire
@@ -86,7 +87,9 @@ def _drops_what_is_late(on_late: str, point_in_time: Millis, now: Millis) -> Any
 
 def _poison(self: Any, body: str, now: Millis) -> Any:
     decision = _read(self, body, now)
-    return undeliverable(body, decision.reason, None) if isinstance(decision, relaying.WaitForExecutor) else decision
+    if isinstance(decision, relaying.WaitForExecutor):
+        return undeliverable(body, decision.reason, message_in(body))
+    return decision
 
 
 def _without_payload(message: Any, fence: str) -> Any:

@@ -7,8 +7,8 @@ from attrs import evolve
 from delayer.actions.rules.model import Retry
 from delayer.execute import execute
 from delayer.execute import rules as executing
-from delayer.flow.room import Go, Later
 from delayer.flow.rules import comeback
+from delayer.flow.rules.answer import Go, Later
 from delayer.flow.rules.block import BlockKind
 from delayer.flow.rules.gate import Probe, decide_gate
 from delayer.flow.use_cases import gate, view

@@ -13,6 +13,7 @@ from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 
 _near, _missed = Turns.near, InLine.missed
+_lined_up = relay.Relay.lined_up
 
 
 def _whenever(slots: Sequence[Slot], about: Sequence[Block], _: Any) -> tuple[Slot, ...]:
@@ -63,6 +64,6 @@ BUGS = (
         name="claimed-in-line",
         what="the relay books no turns; what waits in line is claimed, so that nobody can cancel it",
         breaks=Invariant.WAITS,
-        swaps=((Turns, "ahead", _without_a_line),),
+        swaps=((relay.Relay, "lined_up", _without_a_line),),
     ),
 )
