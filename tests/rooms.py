@@ -99,6 +99,7 @@ PURE = {"schedule", "recurrence", "masking"}  # these rooms are rules and nothin
 RULES = {  # these files are rules, and have a name of their own
     *(f"{room}.{name}" for room in ROOMS for name in ("model", "admission")),
     "history.cloud_events",
+    "flow.words",
     "history.received",
     "http.field_errors",
     "http.json_body",
@@ -115,7 +116,7 @@ LAYERS: dict[str, set[str]] = {
     "engines.sqlite": {"ports", "engines.store"},
     "engines.memory": {"rules", "ports", "engines.store"},
     "repository": {"rules", "ports", "engines.store"},
-    "use_cases": {"rules", "ports"},
+    "use_cases": {"rules", "ports", "repository"},
     "routes": {"rules", "ports", "engines.process"},
     "lambdas": {"rules", "ports", "engines.store", "engines.aws", "repository", "routes"},
     "wiring": {

@@ -7,19 +7,18 @@ from attrs import evolve, frozen
 
 from delayer.actions.rules.model import ActionType
 from delayer.engines.ports import Clock, Observer, Queue, Unavailable
-from delayer.flow.ports import Blocks, Lines
-from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, suspended
-from delayer.flow.rules.limit import (
-    CONNECTION,
-    MICROS,
+from delayer.flow.repository import StoredBlocks, StoredLines
+from delayer.flow.rules.block import EVERY, Block, BlockKind, Party
+from delayer.flow.rules.limit import CONNECTION, MICROS, line_of
+from delayer.flow.words import (
     MOST,
     NoLimit,
     NoTarget,
     concurrency_written,
     limited,
-    line_of,
     rate_shown,
     rate_written,
+    suspended,
     target_written,
 )
 from delayer.schedule.instants import SECOND, Millis, format_instant
@@ -62,8 +61,8 @@ class OperateLimits:
     """Each change is a compare-and-set, and a repeat does no harm."""
 
     clock: Clock
-    blocks: Blocks
-    lines: Lines
+    blocks: StoredBlocks
+    lines: StoredLines
     observer: Observer
 
     def list(self, blocks: Sequence[Block]) -> Sequence[dict[str, Any]]:
@@ -150,7 +149,7 @@ class OperateFlow:
     """Commands on the blocks. Each change is a compare-and-set, and a repeat does no harm."""
 
     clock: Clock
-    blocks: Blocks
+    blocks: StoredBlocks
     actions: Mapping[str, ActionType]  # by type
     delayer_queue: Queue
     observer: Observer
