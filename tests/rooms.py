@@ -116,7 +116,7 @@ LAYERS: dict[str, set[str]] = {
     "engines.sqlite": {"ports", "engines.store"},
     "engines.memory": {"rules", "ports", "engines.store"},
     "repository": {"rules", "ports", "engines.store"},
-    "use_cases": {"rules", "ports", "repository"},
+    "use_cases": {"rules", "ports"},
     "routes": {"rules", "ports", "engines.process"},
     "lambdas": {"rules", "ports", "engines.store", "engines.aws", "repository", "routes"},
     "wiring": {

@@ -18,6 +18,7 @@ from delayer.engines.aws.function import LambdaFunction
 from delayer.engines.aws.messaging import SnsTopic, SqsQueue
 from delayer.engines.aws.secrets import AesGcm, SecretsManager
 from delayer.engines.ports import Function, Queue, Secrets, Topic
+from delayer.flow.ports import Blocks, KeepsSeats, Lines
 from delayer.flow.repository import StoredBlocks, StoredLines, StoredSeats
 from delayer.history.ports import Journal, LiveCount
 from delayer.history.repository import StoredJournal, StoredLiveCount
@@ -43,8 +44,8 @@ from delayer.timing.repository import StoredWaitingTable
 PORTS: Final[dict[type, type]] = {
     AesGcm: Seal,
     StoredActions: Actions,
-    StoredBlocks: StoredBlocks,
-    StoredLines: StoredLines,
+    StoredBlocks: Blocks,
+    StoredLines: Lines,
     StoredConnections: Connections,
     StoredControl: Control,
     StoredJobs: Jobs,
@@ -58,7 +59,7 @@ PORTS: Final[dict[type, type]] = {
     StoredRecords: Records,
     StoredRegistry: Registry,
     StoredScheduleTable: ScheduleTable,
-    StoredSeats: StoredSeats,
+    StoredSeats: KeepsSeats,
     StoredSeries: SeriesTable,
     StoredSeriesProgress: SeriesProgress,
     StoredSeriesUpkeep: SeriesUpkeep,

@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from delayer.actions.rules.model import ActionType
 from delayer.engines.ports import Clock, Observer, Queue, Unavailable
-from delayer.flow.repository import StoredBlocks, StoredLines
+from delayer.flow.ports import Blocks, Lines
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party
 from delayer.flow.rules.limit import CONNECTION, MICROS, line_of
 from delayer.flow.words import (
@@ -61,8 +61,8 @@ class OperateLimits:
     """Each change is a compare-and-set, and a repeat does no harm."""
 
     clock: Clock
-    blocks: StoredBlocks
-    lines: StoredLines
+    blocks: Blocks
+    lines: Lines
     observer: Observer
 
     def list(self, blocks: Sequence[Block]) -> Sequence[dict[str, Any]]:
@@ -149,7 +149,7 @@ class OperateFlow:
     """Commands on the blocks. Each change is a compare-and-set, and a repeat does no harm."""
 
     clock: Clock
-    blocks: StoredBlocks
+    blocks: Blocks
     actions: Mapping[str, ActionType]  # by type
     delayer_queue: Queue
     observer: Observer

@@ -22,6 +22,7 @@ from delayer.engines.store.model import (
     lacks,
 )
 from delayer.engines.store.store import Store, WriteRefused, all_items
+from delayer.flow.ports import Booked, Elsewhere, Rows
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party
 from delayer.flow.rules.gate import Row, SeatHold, Taking
 from delayer.flow.rules.limit import Micros
@@ -46,26 +47,13 @@ HOLD: Final = "hold "  # before its id: an attribute of its own, so that writes 
 
 
 @frozen(kw_only=True)
-class Rows:
-    """The rows of the list `flow`: those that can be read, and the keys of the others."""
-
-    blocks: tuple[Block, ...] = ()
-    malformed: tuple[str, ...] = ()  # the keys of rows that this code cannot read
-
-
-@frozen(kw_only=True)
 class StoredBlocks:
-    """Keeps the rows by which parties wait, in the list `flow` of the registry. All of it raises Unavailable."""
+    """Keeps blocks in the list `flow` of the registry."""
 
     store: Store
     table: str
 
     def rows(self, *, latest: bool) -> Rows:
-        """All there are, in any order; `latest`: also what was written a moment ago.
-
-        Of a suspension that is written in a way that this code cannot read, all that it is about waits, as long as
-        its party can be read. For any other row that cannot be read, nothing waits.
-        """
         found = [(item["entry"], from_item(item)) for item in self._items(latest=latest)]
         return Rows(
             blocks=tuple(block for _, block in found if block),
@@ -76,11 +64,6 @@ class StoredBlocks:
         return list(all_items(self.store, Query(self.table, {"list": LIST}, latest=latest)))
 
     def change(self, block: Block, over: Block | None = None) -> bool:
-        """Whether it was written: over the row of the revision before, or as the first one.
-
-        `over` is that row if its `since` was another one: a row that was removed and written anew is another row. True
-        also if the very same row is there already, by an earlier try whose answer was lost.
-        """
         put = Put(self.table, entry_key(LIST, block.key), to_item(block), _over(over or block, block.revision - 1))
         try:
             self.store.write(put)
@@ -89,12 +72,11 @@ class StoredBlocks:
         return True
 
     def remove(self, block: Block) -> bool:
-        """Whether it is gone: this revision was removed, or there was none."""
         is_gone = Some((lacks("entry"), _same(block, block.revision)))
         return self._delete(Delete(self.table, entry_key(LIST, block.key), is_gone))
 
     def discard(self, key: str) -> bool:
-        """Removes a row that cannot be read, as it was looked at. Whether there was one, and it is gone."""
+        """The row that is removed is the one that was looked at: its revision, readable or not, is the same."""
         item = next((item for item in self._items(latest=True) if item["entry"] == key), None)
         if item is None or _is_whole(from_item(item)):
             return False
@@ -159,29 +141,14 @@ def _party(item: StoredItem) -> Party:
     return Party(owner=as_text(item.get("owner", EVERY)), target=as_text(item.get("target", EVERY)))
 
 
-@frozen
-class Booked:
-    """The turns from `base` on are the caller's."""
-
-    base: Micros
-
-
-@frozen
-class Elsewhere:
-    """Nothing was booked: the next free turn is another one; 0 if there is no row."""
-
-    next: Micros
-
-
 @frozen(kw_only=True)
 class StoredLines:
-    """Keeps the turns that are booked, a row for each line in the list `flow-slots`. All of it raises Unavailable."""
+    """Keeps a row for each line in the list `flow-slots` of the registry."""
 
     store: Store
     table: str
 
     def begin_line(self, line: str, first: Micros, end: Micros, expires_at: Millis) -> Booked | Elsewhere:
-        """Books from `first` to `end`, if nobody has booked a turn after `first`."""
         change = Change(
             self.table,
             entry_key(SLOTS_LIST, line),
@@ -197,10 +164,6 @@ class StoredLines:
     def extend_line(
         self, line: str, known: Micros, by: Micros, slack: Micros, expires_at: Millis
     ) -> Booked | Elsewhere:
-        """Books as much behind the last one, if that is not before `known`, nor later than `slack` after it.
-
-        After a lost answer, what is booked again was booked twice, and nobody uses it.
-        """
         change = Change(
             self.table,
             entry_key(SLOTS_LIST, line),
@@ -216,7 +179,6 @@ class StoredLines:
         return Booked(after["next"] - by)
 
     def line_ends(self) -> dict[str, Micros]:
-        """The next free turn of each line, about."""
         items = all_items(self.store, Query(self.table, {"list": SLOTS_LIST}, latest=False))
         return {item["entry"]: item["next"] for item in items if "next" in item}
 
@@ -227,7 +189,7 @@ def _elsewhere(refused: WriteRefused) -> Elsewhere:
 
 @frozen(kw_only=True)
 class StoredSeats:
-    """Keeps who has seats, in the same list. All of it raises Unavailable: nobody knows.
+    """Keeps who has seats, in rows of the registry.
 
     No write reads first: the row is counted by the store, and only a refusal tells it.
     """
@@ -236,7 +198,6 @@ class StoredSeats:
     table: str
 
     def take_seats(self, seats: str, taking: Taking) -> Row | None:
-        """None: they are taken. Else nothing was, and this is the row. To repeat it does no harm."""
         hold, mine = taking.hold, _name(taking.hold)
         has_room = Some((lacks("taken"), Is("taken", taking.most - taking.by, "<=")))
         row = self._change(
@@ -252,7 +213,6 @@ class StoredSeats:
         return None if row and hold in row.holds else row
 
     def return_seats(self, seats: str, holds: Sequence[SeatHold]) -> Row | None:
-        """None: all are given back. Else nothing is, as some are not there any more; this is the row."""
         return self._change(
             Change(
                 self.table,

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from delayer.engines.store.store import Store
     from delayer.enqueue.bring_back import BringBack
     from delayer.flow.repository import StoredBlocks, StoredLines, StoredSeats
-    from delayer.flow.use_cases.seats import Seats, Slots
     from delayer.history.repository import StoredJournal, StoredLiveCount
     from delayer.jobs.repository import StoredJobs
     from delayer.ledger.repository import StoredLedger, StoredLedgerInBatches
@@ -178,8 +177,6 @@ class Bundle:
 
     actions: "RegisteredActions" = built("delayer.actions.registered")  # the types, as they are known
     owner_policies: "KnownOwnerPolicies" = built("delayer.owners.known")  # what counts for each owner
-    slots: "Slots" = built("delayer.flow.use_cases.seats")  # the attempts that are under way
-    seats: "Seats" = built("delayer.flow.use_cases.seats")  # of limits of concurrency, that this environment has
     dead_letters: "DeadLetters" = built("delayer.dead_letters.dead_letter")
     bring_back: "BringBack" = built("delayer.enqueue.bring_back")
     firing: "HandOver" = built("delayer.relay.relay")

@@ -9,7 +9,8 @@ from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.ports import Unavailable
 from delayer.engines.store.model import Item, Put, entry_key
 from delayer.engines.store.store import Store
-from delayer.flow.repository import LIST, Rows, StoredBlocks, from_item, to_item
+from delayer.flow.ports import Rows
+from delayer.flow.repository import LIST, StoredBlocks, from_item, to_item
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, crowded, opened, opened_again, probing
 from delayer.flow.rules.comeback import coming_back
 from delayer.flow.words import limited, suspended

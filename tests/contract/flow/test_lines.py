@@ -6,7 +6,8 @@ from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.ports import Unavailable
 from delayer.engines.store.model import Put, entry_key
 from delayer.engines.store.store import Store
-from delayer.flow.repository import SLOTS_LIST, Booked, Elsewhere, StoredLines
+from delayer.flow.ports import Booked, Elsewhere
+from delayer.flow.repository import SLOTS_LIST, StoredLines
 from delayer.schedule.instants import DAY
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table

@@ -5,7 +5,8 @@ from typing import Any, Final
 from attrs import evolve
 
 from delayer.engines.store.model import Delete, entry_key
-from delayer.flow.repository import SLOTS_LIST, Booked, Elsewhere, StoredLines
+from delayer.flow.ports import Booked, Elsewhere
+from delayer.flow.repository import SLOTS_LIST, StoredLines
 from delayer.flow.rules.limit import line_of
 from delayer.schedule.messages import Slot
 from tests.model.guard import Guard

@@ -32,9 +32,9 @@ class Rules:
 REAL = Rules()
 
 
-@frozen(kw_only=True)
-class Silent(StoredSeats):
-    """Writes, and does not answer."""
+@frozen
+class Silent:
+    """Port KeepsSeats: it writes, and does not answer."""
 
     rows: StoredSeats
 
@@ -72,7 +72,7 @@ def environment(world: World, rules: Rules, number: int, *, is_silent: bool = Fa
     rows = rules.rows(store=store, table=TABLE)
     seats = rules.seats(
         clock=ManualClock(NOW),
-        seat_rows=Silent(store=store, table=TABLE, rows=rows) if is_silent else rows,
+        seat_rows=Silent(rows) if is_silent else rows,
         new_token=lambda: _unused(world),
         observer=MemoryObserver(),
     )

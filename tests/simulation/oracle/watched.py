@@ -15,7 +15,8 @@ from delayer.engines.ports import ReceivedMessage
 from delayer.engines.store.model import ItemChange, Query
 from delayer.execute.together import LedgerTogether
 from delayer.flow import repository as blocks
-from delayer.flow.repository import Rows, StoredBlocks
+from delayer.flow.ports import Rows
+from delayer.flow.repository import StoredBlocks
 from delayer.lambdas.memory_stream import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, Feed, kind_of
 from delayer.ledger import repository as ledger
 from delayer.ledger.model import LedgerChange, LedgerRow

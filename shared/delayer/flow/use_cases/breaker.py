@@ -7,7 +7,7 @@ from attrs import field, frozen
 
 from delayer.actions.rules.model import Done, Result, Retry
 from delayer.engines.ports import Observer, Unavailable
-from delayer.flow.repository import StoredBlocks
+from delayer.flow.ports import Blocks
 from delayer.flow.rules.block import Block, BlockKind, Party, crowded, opened, opened_again
 from delayer.flow.rules.comeback import Health, Seen, after_attempt, coming_back
 from delayer.flow.use_cases.gate import Gate
@@ -23,7 +23,7 @@ class Breaker:
     """An executor reports each attempt here. As long as no attempt fails it writes nothing and knows nothing."""
 
     gate: Gate
-    blocks: StoredBlocks
+    blocks: Blocks
     observer: Observer
     _healths: "OrderedDict[Party, Health]" = field(factory=OrderedDict, init=False)
     _comebacks: "OrderedDict[Party, Seen]" = field(factory=OrderedDict, init=False)

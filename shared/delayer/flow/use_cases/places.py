@@ -6,7 +6,7 @@ from typing import Final
 from attrs import define, field
 
 from delayer.engines.ports import Clock, Observer, Unavailable
-from delayer.flow.repository import StoredSeats
+from delayer.flow.ports import KeepsSeats
 from delayer.flow.rules.block import Block, Party
 from delayer.flow.rules.gate import SLOTS, SeatHold, has_room, is_usable, over, seats_of, still_there, take
 from delayer.flow.rules.limit import line_of
@@ -31,7 +31,7 @@ class Seats:
     """Without a limit of this kind nothing is written, and nothing read."""
 
     clock: Clock
-    seat_rows: StoredSeats
+    seat_rows: KeepsSeats
     new_token: Callable[[], str]
     observer: Observer
     held: list[HeldSeats] = field(factory=list, init=False)

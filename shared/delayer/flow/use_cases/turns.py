@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 from attrs import define, evolve, field, frozen
 
 from delayer.engines.ports import Clock, Unavailable
-from delayer.flow.repository import Booked, Elsewhere, StoredLines
+from delayer.flow.ports import Booked, Elsewhere, Lines
 from delayer.flow.rules.block import Block, waits_since
 from delayer.flow.rules.comeback import patience
 from delayer.flow.rules.gate import comeback_wait
@@ -46,7 +46,7 @@ Message = TypeVar("Message", DelayerMessage, ExecutorMessage)
 class Booking:
     """This environment's knowledge of each line: how far it is booked at least. A line never grows shorter."""
 
-    lines: StoredLines
+    lines: Lines
     ends: dict[str, Micros] = field(factory=dict, init=False)
 
     def book(self, limit: Block, wants: Sequence[Want]) -> list[Millis | None]:

@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 
 from delayer.actions.rules.model import ActionType
 from delayer.engines.ports import Clock, Observer, Unavailable
-from delayer.flow.repository import StoredBlocks
+from delayer.flow.ports import Blocks
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, Waiting, party_in, waiting_for
 from delayer.flow.rules.limit import of_connection
 from delayer.schedule.instants import SECOND, Malformed, Millis
@@ -30,7 +30,7 @@ class BlocksInView:
     """
 
     clock: Clock
-    blocks: StoredBlocks
+    blocks: Blocks
     observer: Observer
     lock: AbstractContextManager[object] = field(factory=Lock, repr=False, eq=False)
     _known: dict[str, Block] = field(factory=dict, init=False)

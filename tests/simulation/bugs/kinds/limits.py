@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from delayer.flow.repository import Booked
+from delayer.flow.ports import Booked
 from delayer.flow.rules.block import Block
 from delayer.flow.rules.limit import line_of
 from delayer.flow.use_cases import turns

@@ -1,15 +1,16 @@
 """No two turns of a line are closer than its limit says, whoever books and however late."""
 
 import pytest
+from delayer.flow.use_cases.limits import Booking
 from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.engines.memory.faults import FaultPlan, faulty
 from delayer.engines.ports import Unavailable
-from delayer.flow.repository import Booked, Elsewhere, StoredLines
+from delayer.flow.ports import Booked, Elsewhere
+from delayer.flow.repository import StoredLines
 from delayer.flow.rules.block import Party
 from delayer.flow.rules.limit import TOLERANCE, Want, line_of, plan
-from delayer.flow.use_cases.limits import Booking
 from delayer.flow.words import limited
 from delayer.schedule.instants import DAY, SECOND
 from tests.looking import all_rows, empty

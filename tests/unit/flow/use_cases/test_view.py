@@ -3,7 +3,7 @@
 from attrs import define
 
 from delayer.engines.ports import Unavailable
-from delayer.flow.repository import Rows
+from delayer.flow.ports import Rows
 from delayer.flow.use_cases.view import FRESH_FOR, PAUSE, BlocksInView
 from tests.world import World
 
