@@ -8,7 +8,7 @@ from attrs import define, field
 from delayer.engines.ports import Clock, Observer, Unavailable
 from delayer.flow.ports import KeepsSeats
 from delayer.flow.rules.block import Block, Party
-from delayer.flow.rules.gate import SLOTS, SeatHold, has_room, is_usable, over, seats_of, still_there, take
+from delayer.flow.rules.gate import SeatHold, has_room, is_usable, over, seats_of, still_there, take
 from delayer.flow.rules.limit import line_of
 from delayer.schedule.instants import SECOND, Millis
 
@@ -153,8 +153,3 @@ class Slots:
     def has(self, attempt: str) -> bool:
         """Whether it has one."""
         return attempt in self._begun
-
-    @property
-    def free(self) -> int:
-        """How many are."""
-        return SLOTS - len(self._begun)
