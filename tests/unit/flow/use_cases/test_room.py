@@ -17,7 +17,7 @@ from delayer.flow.rules.block import CROWDED, EVERY, Block, BlockKind, Party, op
 from delayer.flow.rules.comeback import IN_A_ROW, coming_back
 from delayer.flow.rules.gate import NEEDED, SHORTEST_WAIT, SLOTS, TERM, SeatHold, has_room
 from delayer.flow.rules.limit import PREPARE, TOLERANCE, line_of
-from delayer.flow.use_cases.places import ASKED_AGAIN
+from delayer.flow.use_cases.seats import ASKED_AGAIN
 from delayer.flow.words import limited, suspended
 from delayer.schedule.instants import HOUR, MAX_HOLD, MINUTE, SECOND
 from delayer.schedule.messages import ExecutorMessage, Slot

@@ -14,7 +14,7 @@ from delayer.flow.repository import HOLD, SLOTS_LIST, StoredSeats
 from delayer.flow.room import PATIENCE
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party
 from delayer.flow.rules.gate import NEEDED, TERM, SeatHold, seats_of
-from delayer.flow.use_cases.places import ASKED_AGAIN, HeldSeats, Seats
+from delayer.flow.use_cases.seats import ASKED_AGAIN, HeldSeats, Seats
 from delayer.flow.words import limited, suspended
 from delayer.ledger.model import State
 from delayer.schedule.instants import MINUTE, SECOND

@@ -1,4 +1,4 @@
-"""What an attempt needs of its function: a seat of each limit of the number at a time (ADR 0115), and a slot (0113)."""
+"""An attempt has a seat of each limit of the number at a time (ADR 0115)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
@@ -7,8 +7,8 @@ from attrs import define, field
 
 from delayer.engines.ports import Clock, Observer, Unavailable
 from delayer.flow.ports import KeepsSeats
-from delayer.flow.rules.block import Block, Party
-from delayer.flow.rules.gate import SeatHold, has_room, is_usable, over, seats_of, still_there, take
+from delayer.flow.rules.block import Block
+from delayer.flow.rules.gate import SeatHold, is_usable, over, seats_of, still_there, take
 from delayer.flow.rules.limit import line_of
 from delayer.schedule.instants import SECOND, Millis
 
@@ -50,21 +50,15 @@ class Seats:
         """A seat of each for one attempt; or the limit of which none is free. Raises Unavailable if nobody knows."""
         mine: list[HeldSeats] = []
         for limit in limits:
-            if (held := self.use(limit)) is None:
+            if not (usable := self.usable(limit)):
                 self.leave(mine)
                 not_before, error = self._again.get(line_of(limit), (0, None))
                 if error and self.clock.now() < not_before:
                     raise error
                 return limit
-            mine.append(held)
+            usable[0].used += 1
+            mine.append(usable[0])
         return mine
-
-    def use(self, limit: Block) -> HeldSeats | None:
-        """One that is here and free; None: none is."""
-        held = next(iter(self.usable(limit)), None)
-        if held:
-            held.used += 1
-        return held
 
     def leave(self, mine: Iterable[HeldSeats]) -> None:
         """Their attempt is over."""
@@ -128,28 +122,3 @@ class Seats:
             if not holds or (row := self.seat_rows.return_seats(seats, holds)) is None:
                 return
             holds = still_there(row, holds)
-
-
-@define(kw_only=True)
-class Slots:
-    """They cost nothing: each environment sees to its own."""
-
-    _begun: dict[str, Party] = field(factory=dict, init=False)
-
-    def take(self, attempt: str, party: Party) -> bool:
-        """Whether there is room for it, or it has its slot already."""
-        if attempt not in self._begun:
-            begun = self._begun.values()
-            of_owner = sum(one.owner == party.owner for one in begun)
-            if not has_room(sum(one == party for one in begun), of_owner, len(begun)):
-                return False
-            self._begun[attempt] = party
-        return True
-
-    def leave(self, attempt: str) -> None:
-        """It is over, or has none."""
-        self._begun.pop(attempt, None)
-
-    def has(self, attempt: str) -> bool:
-        """Whether it has one."""
-        return attempt in self._begun
