@@ -99,6 +99,7 @@ PURE = {"schedule", "recurrence", "masking"}  # these rooms are rules and nothin
 RULES = {  # these files are rules, and have a name of their own
     *(f"{room}.{name}" for room in ROOMS for name in ("model", "admission")),
     "history.cloud_events",
+    "flow.words",
     "history.received",
     "http.field_errors",
     "http.json_body",

@@ -14,11 +14,11 @@ from delayer.actions.rules.model import Result
 from delayer.engines.ports import Clock, Unavailable
 from delayer.flow.rules.answer import Go, Later, Message
 from delayer.flow.rules.block import Block, Party, aging_from
-from delayer.flow.rules.gate import SHORTEST_WAIT, Wait, crowd_wait, seat_wait
+from delayer.flow.rules.gate import SHORTEST_WAIT, Wait, crowd_wait, has_room, seat_wait
 from delayer.flow.rules.limit import PREPARE, Come, turn_of
 from delayer.flow.use_cases.breaker import Breaker
 from delayer.flow.use_cases.gate import Gate, at_a_time, by_rate
-from delayer.flow.use_cases.places import HeldSeats, Seats, Slots
+from delayer.flow.use_cases.seats import HeldSeats, Seats
 from delayer.flow.use_cases.turns import InLine, Turns, due_of
 from delayer.schedule.instants import SECOND, Millis
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage
@@ -88,8 +88,7 @@ class Room:
     turns: Turns
     seats: Seats
     breaker: Breaker
-    _slots: Slots = field(factory=Slots, init=False)
-    _seated: dict[str, list[HeldSeats]] = field(factory=dict, init=False)  # by receipt
+    _inside: dict[str, tuple[Party, list[HeldSeats]]] = field(factory=dict, init=False)  # by receipt: each has a slot
     _refused: dict[str, Millis] = field(factory=dict, init=False)  # since when there is no seat or slot, by receipt
 
     def line_up(self, messages: Mapping[str, ExecutorMessage]) -> dict[str, Answer[ExecutorMessage]]:
@@ -114,7 +113,7 @@ class Room:
         blocks = self.gate.view()
         if blocks and not is_taken and (wait := self.gate.closed(message.schedule, message.nonce, receipt)):
             return self._sent_out(message, receipt, self.clock.now() + wait.seconds * SECOND, wait.block)
-        if not self._slots.has(receipt):
+        if receipt not in self._inside:
             answer = self._answers({receipt: message}, blocks, is_gated=False)[receipt]
             if not isinstance(answer, Go):
                 self.gate.give_back(message.nonce, receipt)
@@ -128,7 +127,7 @@ class Room:
         now, one = self.clock.now(), self._in_line(message)
         one.keep(one.usable(now))
         counts = self.gate.limits(message.schedule, at_a_time)
-        if limit := one.missed(now) or self.seats.lacking(self._seated.get(receipt, ()), counts):
+        if limit := one.missed(now) or self.seats.lacking(self._inside[receipt][1], counts):
             return self._sent_out(one.message, receipt, now, limit)
         return evolve(_go(one.message), is_probe=self.gate.is_probe(message.schedule, message.nonce))
 
@@ -205,9 +204,9 @@ class Room:
         """For all that have none: one write for each limit. Those that a limit does not count any more are left."""
         wanted: Counter[Block] = Counter()
         for key, its in limits.items():
-            if self._slots.has(key) and self.seats.lacking(self._seated.get(key, ()), its):
+            if key in self._inside and self.seats.lacking(self._inside[key][1], its):
                 self._leave(key)
-            if its and not self._slots.has(key):
+            if key not in self._inside:
                 wanted.update(its)
         self.seats.expect(wanted)
 
@@ -215,21 +214,27 @@ class Room:
         """Its turn has come: it goes if it is due, and there is a seat of each limit, and a slot."""
         if (due := due_of(message)) > self.clock.now():
             return Later(message=message, at=due, why=None)
-        if self._slots.has(key):
+        if key in self._inside:
             return _go(message)
         party = self.gate.party_of(message.schedule)
         try:
             mine = self.seats.one(limits)
             if isinstance(mine, Block):
                 return self._without_place(key, message, party, mine)
-            if not self._slots.take(key, party):
+            if not self._has_slot(party):
                 self.seats.leave(mine)
                 return self._without_place(key, message, party, None)
         except Unavailable as error:
             return error
-        self._seated[key] = mine
+        self._inside[key] = party, mine
         self._refused.pop(key, None)
         return _go(message)
+
+    def _has_slot(self, party: Party) -> bool:
+        """Slots cost nothing: each environment sees to its own (ADR 0113)."""
+        inside = [one for one, _ in self._inside.values()]
+        of_owner = sum(one.owner == party.owner for one in inside)
+        return has_room(inside.count(party), of_owner, len(inside))
 
     def _without_place(
         self, key: str, message: ExecutorMessage, party: Party, limit: Block | None
@@ -250,8 +255,8 @@ class Room:
         return Later(message=message, at=at, why=why)
 
     def _leave(self, receipt: str) -> None:
-        self._slots.leave(receipt)
-        self.seats.leave(self._seated.pop(receipt, ()))
+        if receipt in self._inside:
+            self.seats.leave(self._inside.pop(receipt)[1])
 
 
 def _go(message: Message) -> Go[Message]:

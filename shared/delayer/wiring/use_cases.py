@@ -69,10 +69,9 @@ def room(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) -> 
     """Of an executor: one for each environment. `actions` are those that may come, if not all."""
     from delayer.flow.room import Room
     from delayer.flow.use_cases.breaker import Breaker
-    from delayer.flow.use_cases.places import Seats
 
     asked = gate(ports, actions, claimed=True)
-    return build(Room, ports, gate=asked, seats=build(Seats, ports), breaker=build(Breaker, ports, gate=asked))
+    return build(Room, ports, gate=asked, breaker=build(Breaker, ports, gate=asked))
 
 
 def relay(ports: "Bundle") -> "Relay":

@@ -11,7 +11,7 @@ from delayer.flow.repository import HOLD, SLOTS_LIST, StoredSeats, row_from
 from delayer.flow.rules.block import Block, Party
 from delayer.flow.rules.gate import Row, SeatHold, Taking, is_usable
 from delayer.flow.rules.limit import line_of
-from delayer.flow.use_cases.places import HeldSeats, Seats
+from delayer.flow.use_cases.seats import HeldSeats, Seats
 from tests.model.guard import Guard
 from tests.model.seats.state import NOW, Budget, World, limit_of
 from tests.model.seats.steps import REAL

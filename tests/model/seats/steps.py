@@ -11,7 +11,7 @@ from delayer.flow.repository import HOLD, SLOTS_LIST, StoredSeats, row_from
 from delayer.flow.rules.block import Block
 from delayer.flow.rules.gate import Row, SeatHold, Taking, seats_of
 from delayer.flow.rules.limit import line_of
-from delayer.flow.use_cases.places import HeldSeats, Seats
+from delayer.flow.use_cases.seats import HeldSeats, Seats
 from tests.model.dict_store import DictStore
 from tests.model.seats.state import NOBODY, NOW, Attempt, Mine, World, later, limit_of
 from tests.model.state import evolve

@@ -169,11 +169,6 @@ class Block:
         return self.kind is BlockKind.CROWD and now >= self.until
 
 
-def suspended(party: Party, now: Millis, reason: str, by: str) -> Block:
-    """The row that an operator's command writes for a suspension."""
-    return Block(kind=BlockKind.SUSPENSION, party=party, revision=1, since=now, reason=reason, by=by)
-
-
 def opened(party: Party, now: Millis, reason: str, over: Block | None = None) -> Block:
     """A circuit after several failures in a row; `over` is what is left of one before."""
     pause, revision = pause_after(0), over.revision + 1 if over else 1

@@ -11,7 +11,6 @@ from delayer.flow.ports import Blocks
 from delayer.flow.rules.block import Block, BlockKind, Party, holder_of, party_of, probing, unprobed
 from delayer.flow.rules.gate import PROBED, SHORTEST_WAIT, Probe, Wait, decide_gate, within_a_delay
 from delayer.flow.rules.limit import limits_about, parties_of
-from delayer.flow.use_cases.successors import Successors as Successors
 from delayer.flow.use_cases.view import BlocksInView
 from delayer.schedule.schedule import Schedule
 

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from delayer.flow.ports import Booked
+from delayer.flow.rules.answer import Go, Later
 from delayer.flow.rules.block import Block
 from delayer.flow.rules.limit import line_of
 from delayer.flow.use_cases import turns
 from delayer.flow.use_cases.turns import Booking, InLine, Turns
+from delayer.relay import relay
 from delayer.schedule.messages import Slot
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
@@ -37,8 +39,10 @@ def _missed_by_the_first(self: Any, now: Any) -> Block | None:
     return _missed(self, now) if self.message.attempt == 1 else None
 
 
-def _without_a_line(self: Any, asking: Any, ready: Any) -> None:
-    return None
+def _without_a_line(self: Any, due: Any, now: Any) -> Any:
+    decisions = _lined_up(self, due, now)
+    waits = [key for key, one in decisions.items() if isinstance(one, Later) and one.why and one.why.every]
+    return decisions | {key: Go(message=due[key], at=due[key].schedule.point_in_time) for key in waits}
 
 
 BUGS = (

@@ -13,7 +13,8 @@ from delayer.flow.repository import HOLD, SLOTS_LIST
 from delayer.flow.room import Answer, Go, Later, Line, Room
 from delayer.flow.rules.block import Block, BlockKind, Party
 from delayer.flow.rules.gate import SLOTS, SeatHold, seats_of
-from delayer.flow.rules.limit import limited, line_of
+from delayer.flow.rules.limit import line_of
+from delayer.flow.words import limited
 from delayer.schedule.instants import MAX_HOLD, MINUTE, Millis
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage
 from delayer.wiring import use_cases

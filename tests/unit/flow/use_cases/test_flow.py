@@ -11,9 +11,10 @@ from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.engines.memory.faults import Fault, FaultPlan
 from delayer.engines.ports import Unavailable
 from delayer.execute.together import LedgerTogether
-from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, opened, probing, suspended
+from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, opened, probing
 from delayer.flow.rules.comeback import IN_A_ROW
 from delayer.flow.use_cases.breaker import MOST_IN_ALL
+from delayer.flow.words import suspended
 from delayer.ledger.model import Arrival, LedgerChange, State
 from delayer.ledger.ports import Conflict, WriteResult
 from delayer.ledger.rules import taken

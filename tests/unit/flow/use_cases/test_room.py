@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.engines.ports import Unavailable
 from delayer.flow.room import PATIENCE, STEP, Go, Later
-from delayer.flow.rules.block import CROWDED, EVERY, Block, BlockKind, Party, opened, probing, suspended
+from delayer.flow.rules.block import CROWDED, EVERY, Block, BlockKind, Party, opened, probing
 from delayer.flow.rules.comeback import IN_A_ROW, coming_back
 from delayer.flow.rules.gate import NEEDED, SHORTEST_WAIT, SLOTS, TERM, SeatHold, has_room
-from delayer.flow.rules.limit import PREPARE, TOLERANCE, limited, line_of
-from delayer.flow.use_cases.places import ASKED_AGAIN
+from delayer.flow.rules.limit import PREPARE, TOLERANCE, line_of
+from delayer.flow.use_cases.seats import ASKED_AGAIN
+from delayer.flow.words import limited, suspended
 from delayer.schedule.instants import HOUR, MAX_HOLD, MINUTE, SECOND
 from delayer.schedule.messages import ExecutorMessage, Slot
 from tests.looking import all_rows, put_row

@@ -12,10 +12,10 @@ from delayer.engines.ports import Unavailable
 from delayer.engines.store.model import entry_key
 from delayer.flow.repository import HOLD, SLOTS_LIST, StoredSeats
 from delayer.flow.room import PATIENCE
-from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, suspended
+from delayer.flow.rules.block import EVERY, Block, BlockKind, Party
 from delayer.flow.rules.gate import NEEDED, TERM, SeatHold, seats_of
-from delayer.flow.rules.limit import limited
-from delayer.flow.use_cases.places import ASKED_AGAIN, HeldSeats, Seats
+from delayer.flow.use_cases.seats import ASKED_AGAIN, HeldSeats, Seats
+from delayer.flow.words import limited, suspended
 from delayer.ledger.model import State
 from delayer.schedule.instants import MINUTE, SECOND
 from delayer.schedule.messages import ExecutorMessage

@@ -6,8 +6,9 @@ from contextlib import AbstractContextManager
 from attrs import define, evolve, field
 
 from delayer.engines.ports import Clock
-from delayer.flow.rules.block import CROWDED, BlockKind, Party, crowded, opened, suspended
+from delayer.flow.rules.block import CROWDED, BlockKind, Party, crowded, opened
 from delayer.flow.use_cases.breaker import MOST
+from delayer.flow.words import suspended
 from delayer.ledger.model import State
 from delayer.schedule.instants import HOUR, MINUTE, SECOND
 from tests.looking import all_rows, put_row
