@@ -139,21 +139,18 @@ def test_a_late_end_is_not_taken_for_another_that_has_its_number() -> None:
         assert heard(workers, 1) == [(1, True)]
 
 
-@pytest.mark.parametrize("apart", [True, False])
-def test_an_invocation_hears_nothing_of_an_earlier_one_that_died_of_an_error(apart: bool) -> None:
+@pytest.mark.parametrize("kind", ["start", "do"])
+def test_an_invocation_hears_nothing_of_an_earlier_one_that_died_of_an_error(kind: str) -> None:
     """The process lives on, and so do its threads: each batch counts from one again."""
     workers = WorkerThreads()
     with hanging() as event:
-        if apart:
-            workers.start(1, event.wait)
-            workers.start(3, event.wait)
-        else:
-            workers.do(1, lambda: "of the earlier one")
+        workers.start(3, event.wait)
+        workers.do(1, lambda: "of the earlier one")
         workers.begin()
-        workers.start(1, lambda: "its own")
+        getattr(workers, kind)(1, lambda: "its own")
         assert heard(workers, 1) == [(1, "its own")]
         event.set()
-        assert nothing_more(workers)
+        assert workers.ended(now() + 10 * SHORT) == []
 
 
 def test_the_environment_is_given_up_when_too_many_threads_hang_and_not_before() -> None:
