@@ -1,186 +1,232 @@
-"""A function that a target keeps waiting receives more, and brings all of it to its end."""
+"""While a target keeps a function waiting, it receives more from its queue, and brings that to its end."""
 
-import time
 from collections.abc import Callable, Sequence
-from threading import Event, Semaphore, Thread
+from functools import partial
 from typing import Any
 
 import pytest
-from attrs import define, evolve, field
+from attrs import define, field
 
 from delayer.engines.memory.messaging import MemoryQueue
-from delayer.engines.memory.runtime import ManualClock, MemoryObserver, Tokens
-from delayer.engines.ports import Outgoing, ReceivedMessage, Running, Unavailable
-from delayer.engines.process import Started
-from delayer.execute.refill import LONGEST_PAUSE, LOOK, TAKES_LONG, Refill, pause_after
-from delayer.flow.repository import StoredSeats
-from delayer.flow.rules.block import Party
+from delayer.engines.ports import Outgoing, ReceivedMessage, Unavailable
+from delayer.engines.workers import outcome_of
+from delayer.execute.desk import Apart, Course, Desk, Until
+from delayer.execute.refill import BATCH, LONGEST_PAUSE, LOOK, SHORTEST_PAUSE, TAKES_LONG, Refill, pause_after
 from delayer.flow.rules.gate import SLOTS
-from delayer.flow.use_cases.seats import Seats, Slots
-from tests.samples import NOW, OWNER
-from tests.tables import on_sqlite
-
-PARTY = Party(owner=OWNER, target="http-request target")
-
-
-@define
-class Hanging:
-    """Handles all at once but for messages `slow …`, which end when the test says so."""
-
-    clock: ManualClock
-    slots: Slots
-    release: Event
-    handled: list[str]
-    release_at: str = ""  # when this message comes
-
-    def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
-        failed = []
-        for received in batch:
-            self.handled.append(received.body)
-            if received.body == self.release_at:
-                self.release.set()
-            with self.slots.one(Party(owner=received.body, target=received.body)):
-                if received.body.startswith("slow"):
-                    with self.slots.kept_waiting():
-                        self.clock.move(TAKES_LONG)
-                        self.release.wait(10)
-            if received.body == "unsettled":
-                failed.append(received.message_id)
-        return failed
+from delayer.recovery.guard import COMES_AGAIN
+from delayer.schedule.instants import SECOND, Millis
+from delayer.schedule.messages import WARM_UP
+from tests.world import START, World
 
 
-@define
-class Looking:
-    """Port Background: threads, and whoever waits for one for a while looks again at once."""
-
-    looks: Semaphore = field(factory=lambda: Semaphore(0))  # one for each
-
-    def start(self, do: Callable[[], Any]) -> "Looked":
-        return Looked(self, Started().start(do))
+def always() -> bool:
+    return True
 
 
-@define
-class Looked:
-    """Port Running."""
+@define(eq=False, kw_only=True)
+class Function:
+    """Port Workers, and what is done about each message: `slow …` hang at their targets until they are released.
 
-    by: Looking
-    running: Running[Any]
+    Everything else that is done apart ends at once.
+    """
 
-    def wait(self, seconds: float) -> bool:
-        if seconds:
-            self.by.looks.release()
-            time.sleep(0)
-        return self.running.wait(0)
+    has_time: Callable[[], bool] = always
+    world: World = field(factory=World)
+    queue: MemoryQueue = field(init=False)
+    refill: Refill = field(init=False)
+    handled: list[str] = field(factory=list)
+    pulls: list[tuple[Millis, int, int]] = field(factory=list)  # when, how many were asked for, and how many came
+    when: dict[str, Callable[[], object]] = field(factory=dict)  # what happens when this message is handled
+    is_released: bool = False
+    most: int = 0  # under way at a time
+    until: Millis = START + 30 * SECOND  # what hangs is released then
+    desk: Desk = field(init=False)
+    _hanging: list[int] = field(factory=list)
+    _ended: list[tuple[int, Any]] = field(factory=list)
+    _under_way: int = 0
 
-    def result(self) -> Any:
-        return self.running.result()
+    def __attrs_post_init__(self) -> None:
+        self.queue = self.world.http_queue
+        self.refill = Refill(
+            clock=self.world.clock,
+            guard=self.world.guarded_execute,
+            own_queue=self,  # type: ignore[arg-type] # what it calls
+            has_time=lambda: self.has_time(),
+            observer=self.world.observer,
+        )
 
+    # ------------------------------------------------------------ port Workers
 
-class ReleasesWhenEmpty(MemoryQueue):
-    """Ends what hangs once all was received."""
+    def begin(self) -> None: ...
 
-    release: Event
+    def start(self, number: int, do: Callable[[], object]) -> None:
+        if do == self.hang and not self.is_released:
+            self._hanging.append(number)
+        else:
+            self._ended.append((number, outcome_of(do)))
+
+    do = start
+
+    def ended(self, until: Millis | None) -> list[tuple[int, object]]:
+        if self.is_released:
+            self._ended += [(number, None) for number in self._hanging]
+            self._hanging.clear()
+        if not self._ended and until:
+            self.world.clock.sleep_until(until if self.is_released else min(until, self.until))
+            self.is_released |= self.world.clock.now() >= self.until
+        found, self._ended = self._ended, []
+        return found
+
+    def leave_behind(self, number: int) -> None:
+        pytest.fail("nothing here has a deadline")
+
+    # ------------------------------------------------------------ port Queue
 
     def pull(self, at_most: int) -> list[ReceivedMessage]:
-        pulled = super().pull(at_most)
-        if not pulled:
-            self.release.set()
+        pulled = self.queue.pull(at_most)
+        self.pulls.append((self.world.clock.now(), at_most, len(pulled)))
         return pulled
 
+    def delete(self, received: ReceivedMessage) -> None:
+        self.queue.delete(received)
 
-def refill_of(
-    *bodies: str, has_time: Callable[[], bool] = lambda: True
-) -> tuple[Refill, Hanging, ReleasesWhenEmpty, MemoryObserver]:
-    clock, release, observer = ManualClock(NOW), Event(), MemoryObserver()
-    queue = ReleasesWhenEmpty(clock=clock)
-    queue.release = release
-    queue.send([Outgoing(body=body) for body in bodies])
-    slots = Slots(clock=clock)
-    handle = Hanging(clock, slots, release, [])
-    refill = Refill(
-        handle=handle,
-        handle_beside=lambda received: handle([received]),
-        own_queue=queue,
-        suspects="suspects",
-        slots=slots,
-        seats=Seats(clock=clock, seat_rows=on_sqlite(StoredSeats), new_token=Tokens(), observer=observer),
-        background=Looking(),
-        has_time=has_time,
-        observer=observer,
-    )
-    return refill, handle, queue, observer
+    # ------------------------------------------------------------ the executor
+
+    def hang(self) -> None: ...
+
+    def release(self) -> None:
+        self.is_released = True
+
+    def settle(self, received: ReceivedMessage) -> Course:
+        body = received.body
+        self._under_way += 1
+        self.most = max(self.most, self._under_way)
+        self.handled.append(body)
+        self.when.get(body, lambda: None)()
+        if body.startswith("slow"):
+            yield Apart(self.hang, lambda: 0)
+        if body.startswith("held"):
+            yield Until(self.world.clock.now() + 2 * SECOND)
+        if body.startswith("service"):
+            yield Apart(self.hang)
+        self._under_way -= 1
+        return body != "unsettled"
+
+    def __call__(self, *bodies: str) -> list[str]:
+        """A batch; returns the bodies of what comes again."""
+        done: dict[str, bool] = {}
+        self.desk = Desk(clock=self.world.clock, workers=self, requests={})
+        for at, body in enumerate(bodies):
+            received = ReceivedMessage(message_id=f"m{at}", body=body, source="executor")
+            self.desk.begin(self.settle(received), partial(done.__setitem__, body))
+        self.desk.begin(self.refill(self.desk, self), lambda _: None)  # type: ignore[arg-type] # what it calls
+        self.desk.run()
+        return [body for body, is_done in done.items() if not is_done]
 
 
-def batch_of(*bodies: str, source: str = "queue") -> list[ReceivedMessage]:
-    return [ReceivedMessage(message_id=f"m{at}", body=body, source=source) for at, body in enumerate(bodies)]
+def function_with(*bodies: str, **parts: Any) -> Function:
+    function = Function(**parts)
+    function.queue.send([Outgoing(body=body) for body in bodies])
+    return function
+
+
+def left_in(function: Function) -> list[str]:
+    return [message.body for message in function.queue.messages]
+
+
+def numbered(name: str, number: int) -> list[str]:
+    return [f"{name} {at}" for at in range(number)]
 
 
 def test_while_one_hangs_others_are_received_and_deleted() -> None:
-    refill, handle, queue, _ = refill_of(*(f"quick {number}" for number in range(30)))
-    assert refill(batch_of("slow")) == []
-    assert sorted(handle.handled) == sorted(["slow", *(f"quick {number}" for number in range(30))])
-    assert queue.messages == []
+    quick = numbered("quick", 30)
+    function = function_with(*quick)
+    assert function("slow") == []
+    assert sorted(function.handled) == sorted(["slow", *quick])
+    assert left_in(function) == []
+    assert [asked for _, asked, _ in function.pulls[:3]] == [BATCH] * 3
 
 
 def test_as_many_are_received_as_there_are_slots() -> None:
-    """Each hangs: those that have a slot count once, so that all slots are used, and no more is received."""
-    refill, handle, queue, _ = refill_of(*(f"slow {number}" for number in range(SLOTS + 5)))
-    ended, looks = Event(), Semaphore(0)
-    refill = evolve(refill, background=Looking(looks))
-    Thread(target=lambda: ended.set() if refill(batch_of("slow")) == [] else None, daemon=True).start()
-    while len(handle.handled) < SLOTS:
-        assert looks.acquire(timeout=20)
-    while looks.acquire(blocking=False):
-        pass  # those from before
-    assert [looks.acquire(timeout=20) for _ in range(5)] == [True] * 5, "it could have received more"
-    assert not ended.is_set()
-    assert len(handle.handled) == SLOTS
-    assert queue.visible() == 6
-    handle.release.set()
-    assert ended.wait(10)
+    """Each hangs: all slots are used, and no more is received."""
+    function = function_with(*numbered("slow", SLOTS + 5))
+    function("slow")
+    assert function.most == SLOTS
+    before = [came for at, _, came in function.pulls if at < function.until]
+    assert sum(before) == SLOTS - 1
+    assert left_in(function) == [], "afterwards the others are received, as these took long, too"
+
+
+def test_what_is_received_is_as_much_as_finds_room() -> None:
+    function = function_with(*numbered("slow", SLOTS))
+    function(*numbered("slow at first", 10))
+    assert sum(asked for at, asked, _ in function.pulls[:1]) == SLOTS - 10
+    assert function.most == SLOTS
 
 
 def test_what_it_received_is_brought_to_its_end() -> None:
     """Its batch is done, and it waits for the rest, and goes on receiving while that takes long."""
-    refill, handle, queue, _ = refill_of("slow too", "quick")
-    batch = Event()
+    function = function_with("held", *numbered("slow", 1))
+    batch_is_over: list[int] = []
+    function.when["held"] = lambda: batch_is_over.append(function.queue.send([Outgoing(body="quick")]) is None)
+    function("slow")
+    assert sorted(function.handled) == ["held", "quick", "slow", "slow 0"]
+    assert left_in(function) == []
 
-    def handled(received: Sequence[ReceivedMessage]) -> list[str]:
-        if received[0].body == "the batch":
-            with handle.slots.one(PARTY), handle.slots.kept_waiting():
-                handle.clock.move(TAKES_LONG)
-                batch.wait(10)
-            return []
-        if received[0].body == "slow too":
-            batch.set()
-        return handle(received)
 
-    refill = evolve(refill, handle=handled, handle_beside=lambda received: handled([received]))
-    assert refill(batch_of("the batch")) == []
-    assert sorted(handle.handled) == ["quick", "slow too"]
-    assert queue.messages == []
+def test_it_goes_on_receiving_when_its_batch_is_done_and_what_it_received_hangs() -> None:
+    function = function_with("slow too")
+    ended = function.world.clock.now
+    function.until = START + SECOND
+
+    def hangs_again() -> None:
+        function.until = START + 5 * SECOND
+
+    def more() -> None:
+        function.queue.send([Outgoing(body="quick")])
+
+    function.when = {"slow too": hangs_again, "quick": function.release}
+    function.world.clock.sleep_until(START)
+    more()
+    assert function("slow") == []
+    assert sorted(function.handled) == ["quick", "slow", "slow too"]
+    assert ended() < START + 5 * SECOND
 
 
 def test_what_there_was_no_time_for_is_given_back_at_once() -> None:
     """Another function may begin it. What was not settled for another reason comes again after a while."""
     left = [True]
-    refill, handle, queue, _ = refill_of("unsettled", has_time=lambda: left.pop() if left else False)
-    handle.release_at = "unsettled"
-    assert refill(batch_of("slow")) == []
-    assert queue.visible() == 1
+    function = function_with("unsettled", has_time=lambda: bool(left))
+    function.when["unsettled"] = left.clear
+    function("slow")
+    assert function.queue.visible() == 1
+    function = function_with("unsettled")
+    function.when["unsettled"] = function.release
+    function("slow")
+    assert (function.queue.visible(), len(left_in(function))) == (0, 1)
+    function.world.clock.move(COMES_AGAIN * SECOND)
+    assert function.queue.visible() == 1
 
 
-def test_whatever_is_raised_beside_the_batch_is_said() -> None:
-    refill, handle, queue, observer = refill_of("broken")
+@pytest.mark.parametrize("where", ["admits", "end", "delete"])
+def test_whatever_is_raised_beside_the_batch_is_said_and_harms_nobody(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes again. The batch is settled, and so is what else is received."""
+    function = function_with("broken", "quick")
+    owner: Any = function if where == "delete" else function.world.guarded_execute
+    real = getattr(type(owner), where)
 
-    def handled(received: Sequence[ReceivedMessage]) -> list[str]:
-        if received[0].body == "broken":
+    def breaks(self: Any, received: Any, *given: object) -> Any:
+        if "broken" in repr(received):
             raise ZeroDivisionError
-        return handle(received)
+        return real(self, received, *given)
 
-    assert evolve(refill, handle_beside=lambda received: handled([received]))(batch_of("slow")) == []
-    assert len(queue.messages) == 1
-    assert any("not handled" in str(line) for line in observer.lines)
+    monkeypatch.setattr(type(owner), where, breaks)
+    assert function("slow") == []
+    assert "quick" in function.handled
+    assert left_in(function) == ["broken"]
+    assert any("beside the batch" in str(line) for line in function.world.observer.lines)
 
 
 @pytest.mark.parametrize(
@@ -188,63 +234,85 @@ def test_whatever_is_raised_beside_the_batch_is_said() -> None:
     [
         pytest.param(LOOK, 10, 10, LOOK, id="there is more"),
         pytest.param(LONGEST_PAUSE, 10, 10, LOOK, id="there is more again"),
-        pytest.param(LOOK, 0, 10, 0.1, id="nothing"),
-        pytest.param(0.1, 0, 10, 0.2, id="nothing twice"),
-        pytest.param(0.2, 0, 10, LONGEST_PAUSE, id="nothing for long"),
+        pytest.param(LOOK, 0, 10, SHORTEST_PAUSE, id="nothing"),
+        pytest.param(100, 0, 10, 200, id="nothing twice"),
+        pytest.param(200, 0, 10, LONGEST_PAUSE, id="nothing for long"),
         pytest.param(LONGEST_PAUSE, 0, 10, LONGEST_PAUSE, id="nothing at all"),
-        pytest.param(0.4, 3, 10, 0.2, id="a few"),
-        pytest.param(0.1, 1, 10, 0.1, id="a few again"),
+        pytest.param(400, 3, 10, 200, id="a few"),
+        pytest.param(100, 1, 10, SHORTEST_PAUSE, id="a few again"),
     ],
 )
 def test_the_less_there_is_the_more_rarely_it_is_asked_for(
-    pause: float, received: int, asked: int, then: float
+    pause: Millis, received: int, asked: int, then: Millis
 ) -> None:
     """SQS is paid for each receive."""
     assert pause_after(pause, received, asked) == then
 
 
+def test_it_is_asked_for_in_these_pauses() -> None:
+    """From when the target takes long; at once again while there is more."""
+    function = function_with(*numbered("quick", 12), until=START + 2 * SECOND)
+    function("slow")
+    instants = [at - START for at, *_ in function.pulls]
+    assert instants[0] == TAKES_LONG
+    assert [later - at for at, later in zip(instants, instants[1:], strict=False)][:5] == [50, 100, 200, 250, 250]
+
+
 def test_what_is_not_settled_stays_in_the_queue() -> None:
-    refill, _, queue, _ = refill_of("unsettled", "quick")
-    assert refill(batch_of("slow", "unsettled")) == ["m1"]
-    assert [message.body for message in queue.messages] == ["unsettled"]
+    function = function_with("unsettled", "quick")
+    assert function("slow", "unsettled") == ["unsettled"]
+    assert left_in(function) == ["unsettled"]
 
 
-def test_as_long_as_nothing_hangs_nothing_is_received() -> None:
-    refill, handle, queue, _ = refill_of("quick")
-    assert refill(batch_of("a", "b")) == []
-    assert handle.handled == ["a", "b"]
-    assert len(queue.messages) == 1
+@pytest.mark.parametrize("beside", ["quick", "held", "service"])
+def test_as_long_as_nothing_hangs_at_its_target_nothing_is_received(beside: str) -> None:
+    """While the ledger is slow, what else is received would be slow, too."""
+    function = function_with("another", until=START + 3 * SECOND)
+    assert function("a", beside) == []
+    assert function.handled == ["a", beside]
+    assert (function.pulls, len(left_in(function))) == ([], 1)
 
 
-def test_a_suspect_is_handled_alone() -> None:
-    refill, handle, _, _ = refill_of("quick")
-    handle.release.set()
-    assert refill(batch_of("slow", source="suspects")) == []
-    assert handle.handled == ["slow"]
+def test_a_target_that_answers_soon_keeps_nobody_waiting() -> None:
+    function = function_with("another", until=START + TAKES_LONG - 1)
+    function("slow")
+    assert function.pulls == []
 
 
 def test_nothing_is_received_that_could_not_be_brought_to_its_end() -> None:
-    asked = []
+    asked: list[Millis] = []
 
     def has_time() -> bool:
         asked.append(1)
-        handle.release.set()
         return False
 
-    refill, handle, queue, _ = refill_of("quick", has_time=has_time)
-    assert refill(batch_of("slow")) == []
+    function = function_with("quick", has_time=has_time)
+    assert function("slow") == []
     assert asked
-    assert handle.handled == ["slow"]
-    assert len(queue.messages) == 1
+    assert function.handled == ["slow"]
+    assert left_in(function) == ["quick"]
 
 
-def test_if_nothing_can_be_received_the_batch_is_handled_all_the_same() -> None:
-    refill, handle, queue, observer = refill_of()
+def test_if_nothing_can_be_received_the_batch_is_handled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = function_with("quick")
 
-    def unavailable(at_most: int) -> list[ReceivedMessage]:
-        handle.release.set()
+    def unavailable(*_: object) -> list[ReceivedMessage]:
+        function.release()
         raise Unavailable("SQS is down")
 
-    queue.pull = unavailable  # type: ignore[method-assign]
-    assert refill(batch_of("slow")) == []
-    assert any("nothing received" in str(line) for line in observer.lines)
+    monkeypatch.setattr(Function, "pull", unavailable)
+    assert function("slow") == []
+    assert any("nothing received" in str(line) for line in function.world.observer.lines)
+
+
+def test_a_warm_up_that_is_received_beside_is_deleted() -> None:
+    function = function_with(WARM_UP)
+    function("slow")
+    assert left_in(function) == []
+
+
+def test_nothing_is_received_by_itself() -> None:
+    """A function that has nothing under way has ended."""
+    function = function_with("quick")
+    assert function() == []
+    assert (function.handled, function.world.clock.now()) == ([], START)
