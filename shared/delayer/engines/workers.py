@@ -67,10 +67,24 @@ class WorkerThreads:
     _ended: "SimpleQueue[tuple[Worker | None, int, Any]]" = field(factory=SimpleQueue, init=False)
 
     def begin(self) -> None:
-        """If too many threads of earlier invocations still hang, this process ends instead."""
+        """If too many threads of earlier invocations still hang, this process ends instead.
+
+        What an invocation that failed has begun is left behind: its end is nobody's any more.
+        """
+        if self._busy:
+            self._begin_anew()
         self._left_behind = [thread for thread in self._left_behind if thread.is_alive()]
         if len(self._left_behind) >= MOST_LEFT_BEHIND:
             self.leave(1)
+
+    def _begin_anew(self) -> None:
+        for number in [number for number, worker in self._busy.items() if worker]:
+            self.leave_behind(number)
+        for worker in self._idle:
+            worker.end()
+        self._busy.clear()
+        self._idle.clear()
+        self._ended = SimpleQueue()
 
     def start(self, number: int, do: Do) -> None:
         worker = self._busy[number] = self._idle.pop() if self._idle else Worker(self._ended)

@@ -113,7 +113,7 @@ class Execute:
         desk = Desk(clock=self.clock, workers=self.workers, requests=self._requests())
         try:
             for received in batch:
-                desk.begin(self.settle(received), partial(done.__setitem__, received.message_id))
+                desk.begin(self.settle(received), partial(_note, done, received.message_id))
             if beside:
                 desk.begin(beside(desk, self), lambda _: None)
             desk.run()
@@ -329,6 +329,7 @@ class Execute:
         if self.seconds:
             delivery.left_at = now + round((self.seconds + GRACE) * SECOND)
         result = refused or self.reach(delivery.message)
+        delivery.left_at = 0  # what is told of it now is no part of the attempt
         return None if delivery.is_left else self._made(delivery, result, is_probe=is_probe)
 
     def _made(self, delivery: Delivery, result: Result, *, is_probe: bool) -> rules.Made:
@@ -557,3 +558,8 @@ class Execute:
 
     def _warn(self, event: str, message: ExecutorMessage | OutcomeMessage | None, **facts: Any) -> None:
         self.observer.warn(event, message.schedule.id if message else "", **facts)
+
+
+def _note(done: dict[str, bool], message_id: str, is_done: bool) -> None:
+    """Of two deliveries of one message, it is done if both are."""
+    done[message_id] = done.get(message_id, True) and is_done

@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.engines.ports import Clock, NotBegun, Observer, Queue, ReceivedMessage, Unavailable
+from delayer.engines.ports import Clock, NotBegun, Observer, Queue, ReceivedMessage
 from delayer.execute.desk import Apart, Course, Desk, Until
 from delayer.execute.execute import Execute
 from delayer.flow.rules.gate import SLOTS
@@ -62,17 +62,19 @@ class Refill:
     def _pull(self, room: int) -> list[ReceivedMessage]:
         try:
             return self.own_queue.pull(room)
-        except Unavailable as error:
-            self.observer.warn("nothing received beside the batch", error=str(error))
+        except Exception as error:  # noqa: BLE001 - the batch is handled all the same
+            self.observer.warn("nothing received beside the batch", error=repr(error))
             return []
 
     def _beside(self, received: ReceivedMessage, execute: Execute) -> Course:
         """Each by itself: a target that keeps one waiting does not keep the others."""
-        if not (yield Apart(partial(self.guard.admits, received))):
-            return
-        began = self.clock.now()
-        is_done = yield from execute.settle(received)
-        yield Apart(partial(self._end, received, began, is_done=is_done))
+        try:
+            if (yield Apart(partial(self.guard.admits, received))):
+                began = self.clock.now()
+                is_done = yield from execute.settle(received)
+                yield Apart(partial(self._end, received, began, is_done=is_done))
+        except Exception as error:  # noqa: BLE001 - the batch is handled all the same
+            self.observer.warn("not handled beside the batch: it comes again", error=repr(error))
 
     def _end(self, received: ReceivedMessage, began: Millis, *, is_done: bool) -> None:
         """What is left for want of time comes at once, for another function; anything else in a while."""

@@ -1,11 +1,13 @@
 """Whether a schedule that is due may go on now, and if not, when it is to be looked at again (ADR 0110 to 0115, 0154).
 
 A relay asks a Line before it claims, an executor a Room before an attempt. Both answer at once: nothing in here waits.
-One thread asks. It has seen that the action and the policy of each schedule can be read: else Malformed is raised.
+A line is asked by one thread, a room by several. Whoever asks has seen that the action and the policy of each schedule
+can be read: else Malformed is raised.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Final
 
 from attrs import define, evolve, field
@@ -90,6 +92,7 @@ class Room:
     breaker: Breaker
     _inside: dict[str, tuple[Party, list[HeldSeats]]] = field(factory=dict, init=False)  # by receipt: each has a slot
     _refused: dict[str, Millis] = field(factory=dict, init=False)  # since when there is no seat or slot, by receipt
+    _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)  # of who is inside; AWS is not asked in it
 
     def line_up(self, messages: Mapping[str, ExecutorMessage]) -> dict[str, Answer[ExecutorMessage]]:
         """An answer for each message, by its receipt. Nothing is written but turns and seats, once for each limit.
@@ -218,17 +221,25 @@ class Room:
             return _go(message)
         party = self.gate.party_of(message.schedule)
         try:
-            mine = self.seats.one(limits)
-            if isinstance(mine, Block):
-                return self._without_place(key, message, party, mine)
-            if not self._has_slot(party):
-                self.seats.leave(mine)
-                return self._without_place(key, message, party, None)
+            is_inside, limit = self._taken_in(key, party, limits)
+            if not is_inside:
+                return self._without_place(key, message, party, limit)
         except Unavailable as error:
             return error
-        self._inside[key] = party, mine
         self._refused.pop(key, None)
         return _go(message)
+
+    def _taken_in(self, key: str, party: Party, limits: Sequence[Block]) -> tuple[bool, Block | None]:
+        """Whether there is room; if not, the limit that has no seat, unless it is a slot that is missing."""
+        with self._lock:
+            mine = self.seats.one(limits)
+            if isinstance(mine, Block):
+                return False, mine
+            if not self._has_slot(party):
+                self.seats.leave(mine)
+                return False, None
+            self._inside[key] = party, mine
+            return True, None
 
     def _has_slot(self, party: Party) -> bool:
         """Slots cost nothing: each environment sees to its own (ADR 0113)."""
@@ -255,8 +266,9 @@ class Room:
         return Later(message=message, at=at, why=why)
 
     def _leave(self, receipt: str) -> None:
-        if receipt in self._inside:
-            self.seats.leave(self._inside.pop(receipt)[1])
+        with self._lock:
+            if receipt in self._inside:
+                self.seats.leave(self._inside.pop(receipt)[1])
 
 
 def _go(message: Message) -> Go[Message]:

@@ -1,6 +1,7 @@
 """Opens and closes the circuits of targets, by what attempts came to (ADR 0111)."""
 
 from collections import OrderedDict
+from threading import Lock
 from typing import Final
 
 from attrs import field, frozen
@@ -27,6 +28,7 @@ class Breaker:
     observer: Observer
     _healths: "OrderedDict[Party, Health]" = field(factory=OrderedDict, init=False)
     _comebacks: "OrderedDict[Party, Seen]" = field(factory=OrderedDict, init=False)
+    _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
 
     def made(self, message: ExecutorMessage, result: Result, receipt: str = "") -> None:
         """An attempt was made. Never raises: what cannot be written now is written after the next one.
@@ -70,15 +72,16 @@ class Breaker:
 
     def _is_dead(self, party: Party, *, is_outage: bool) -> bool:
         """After this attempt. A target that has answered is not."""
-        if not is_outage:
-            self._healths.pop(party, None)
-            return False
-        health = self._healths.get(party, Health()).failed(self.gate.clock.now())
-        self._healths[party] = health
-        self._healths.move_to_end(party)
-        if len(self._healths) > PARTIES:
-            self._healths.popitem(last=False)
-        return health.is_dead
+        with self._lock:
+            if not is_outage:
+                self._healths.pop(party, None)
+                return False
+            health = self._healths.get(party, Health()).failed(self.gate.clock.now())
+            self._healths[party] = health
+            self._healths.move_to_end(party)
+            if len(self._healths) > PARTIES:
+                self._healths.popitem(last=False)
+            return health.is_dead
 
     def _open(self, party: Party, reason: str, over: Block | None) -> None:
         """Unless another environment was faster. `over` is a comeback of which nothing was heard any more."""
@@ -89,7 +92,8 @@ class Breaker:
             self._changed(block, "circuit opened")
         else:
             self.gate.view.read_again()
-        self._healths.pop(party, None)
+        with self._lock:
+            self._healths.pop(party, None)
 
     def probed(self, circuit: Block, result: Result) -> None:
         """Any answer but an outage ends the pauses: the target is there, and what has waited comes back."""
@@ -101,11 +105,12 @@ class Breaker:
 
     def _paced(self, circuit: Block, reason: str, *, is_outage: bool) -> None:
         """An attempt of a comeback: the pace grows, or falls, or is needed no more."""
-        seen = self._comebacks.get(circuit.party, Seen()).after(circuit, is_outage=is_outage)
-        self._comebacks[circuit.party] = seen
-        self._comebacks.move_to_end(circuit.party)
-        if len(self._comebacks) > MOST_IN_ALL:  # another environment has closed the circuit of the oldest
-            self._comebacks.popitem(last=False)
+        with self._lock:
+            seen = self._comebacks.get(circuit.party, Seen()).after(circuit, is_outage=is_outage)
+            self._comebacks[circuit.party] = seen
+            self._comebacks.move_to_end(circuit.party)
+            if len(self._comebacks) > MOST_IN_ALL:  # another environment has closed the circuit of the oldest
+                self._comebacks.popitem(last=False)
         block = after_attempt(circuit, seen, self.gate.clock.now(), reason, is_outage=is_outage)
         if block is None:
             self._close(circuit)
@@ -115,7 +120,8 @@ class Breaker:
     def _close(self, circuit: Block) -> None:
         if self.blocks.remove(circuit):
             self.gate.view.forget(circuit)
-            self._comebacks.pop(circuit.party, None)
+            with self._lock:
+                self._comebacks.pop(circuit.party, None)
             self.observer.note("circuit closed", target=circuit.party.target, pauses=circuit.pauses)
         else:
             self.gate.view.read_again()

@@ -79,7 +79,8 @@ class Booking:
     def _note(self, line: str, end: Micros) -> None:
         self.ends[line] = max(end, self.ends.pop(line, 0))
         if len(self.ends) > KEPT:
-            self.ends.pop(next(iter(self.ends)), None)
+            oldest, *_ = self.ends  # at once: another thread may note one, too
+            self.ends.pop(oldest, None)
 
 
 @define(kw_only=True)
