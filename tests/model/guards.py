@@ -92,6 +92,10 @@ def _by_token(message: Any, row: LedgerRow | None) -> Any:
     return executing.decide_attempt(evolve(message, fence=token_of(message)), row)
 
 
+def _of_any_generation(message: Any, row: LedgerRow | None) -> Any:
+    return executing.decide_attempt(evolve(message, hops=row.hops) if row else message, row)
+
+
 def _attempts_early(row: LedgerRow, now: Millis) -> Any:
     return None
 
@@ -268,6 +272,12 @@ GUARDS: Final = (
         what="the row does not name the message that sends the one that waits on",
         without=evolve(REAL, hopped=_hops_in_secret),
         possible=SMALL["long delay, crash"],
+    ),
+    Guard(
+        name="each-hop-is-a-generation",
+        what="a message that was sent on makes a contested attempt, as it has the same number",
+        without=evolve(REAL, attempt=_of_any_generation),
+        possible=WHOLE["waits, executor's message twice, crash"],
     ),
     Guard(
         name="fresh-token-of-what-waits",
