@@ -48,7 +48,7 @@ Course = Generator[Any, Any, Any]  # yields Until, Apart, or what one of the req
 
 
 @frozen(kw_only=True)
-class Request:
+class SharedRequest:
     """Asks for what several courses want. `do` gives an answer to each; an exception is raised where it was wanted."""
 
     do: Callable[[Sequence[Any]], Sequence[Any]]
@@ -74,7 +74,7 @@ class Desk:
 
     clock: Clock
     workers: Workers
-    requests: Mapping[type, Request]  # in the order in which they are made
+    requests: Mapping[type, SharedRequest]  # in the order in which they are made
     _chairs: dict[Chair, None] = field(factory=dict, init=False)
     _idle: set[Chair] = field(factory=set, init=False)
     _sleeping: list[tuple[Millis, int, Chair]] = field(factory=list, init=False)  # with the number of its wish
@@ -177,14 +177,14 @@ class Desk:
                 return True
         return False
 
-    def _may_be_asked(self, request: Request, asking: Sequence[Chair]) -> bool:
+    def _may_be_asked(self, request: SharedRequest, asking: Sequence[Chair]) -> bool:
         """Whoever comes from a target waits a moment for others that are still there."""
         waited = self.clock.now() - asking[0].since
         if len(asking) >= AT_MOST or not 0 <= waited < request.moment:  # a clock may be set back
             return True
         return not any(isinstance(chair.wish, Apart) and chair.wish.left_at for chair in self._chairs)
 
-    def _ask_for(self, request: Request, kind: type, asking: Sequence[Chair]) -> None:
+    def _ask_for(self, request: SharedRequest, kind: type, asking: Sequence[Chair]) -> None:
         """In a thread of its own, if anybody else would wait for the answer."""
         first: dict[object, Chair] = {}
         for chair in asking:

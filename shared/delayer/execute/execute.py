@@ -17,7 +17,7 @@ from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.dead_letters.dead_letter import TakesDeadLetters, undeliverable
 from delayer.engines.ports import Clock, Observer, Outgoing, Queue, ReceivedMessage, Unavailable, Workers
 from delayer.execute import rules
-from delayer.execute.desk import Apart, Course, Desk, Request, TookTooLong, Until
+from delayer.execute.desk import Apart, Course, Desk, SharedRequest, TookTooLong, Until
 from delayer.flow.room import Go, Later, Room
 from delayer.ledger.model import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, State
 from delayer.ledger.ports import Conflict, LedgerInBatches
@@ -59,7 +59,7 @@ class Write:
 
 
 @frozen
-class Send:
+class SendOn:
     """Asks for a message in the action's own queue. The answer is whether it is known to be there."""
 
     outgoing: Outgoing
@@ -123,12 +123,12 @@ class Execute:
 
     # ------------------------------------------------------------ what courses ask for
 
-    def _requests(self) -> dict[type, Request]:
+    def _requests(self) -> dict[type, SharedRequest]:
         return {
-            LineUp: Request(do=self.line_up),
-            Read: Request(do=self.read),
-            Send: Request(do=self.send_all),
-            Write: Request(do=self.write, key_of=lambda asked: asked.change.row.schedule_id, moment=MOMENT),
+            LineUp: SharedRequest(do=self.line_up),
+            Read: SharedRequest(do=self.read),
+            SendOn: SharedRequest(do=self.send_all),
+            Write: SharedRequest(do=self.write, key_of=lambda asked: asked.change.row.schedule_id, moment=MOMENT),
         }
 
     def line_up(self, asked: Sequence[LineUp]) -> Sequence[Going | Waiting | Unavailable]:
@@ -149,7 +149,7 @@ class Execute:
             for result in results
         ]
 
-    def send_all(self, asked: Sequence[Send]) -> Sequence[bool]:
+    def send_all(self, asked: Sequence[SendOn]) -> Sequence[bool]:
         """In as few requests as may be."""
         unsent = self.own_queue.send([one.outgoing for one in asked])
         return [position not in unsent for position in range(len(asked))]
@@ -516,9 +516,9 @@ class Execute:
         """Whether it is known to be in the queue."""
         return (yield self._put(message, delay))
 
-    def _put(self, message: ExecutorMessage | OutcomeMessage, delay: int) -> Send:
+    def _put(self, message: ExecutorMessage | OutcomeMessage, delay: int) -> SendOn:
         group = message_group_of(message.schedule)
-        return Send(Outgoing(body=encode(message), delay_seconds=delay, message_group=group))
+        return SendOn(Outgoing(body=encode(message), delay_seconds=delay, message_group=group))
 
     def fail(self, message: ExecutorMessage, row: LedgerRow, reason: str) -> Course:
         """The body is stored first: a failed schedule can be redriven. Whether the message may be deleted."""

@@ -18,7 +18,7 @@ from delayer.engines.memory.faults import Crash
 from delayer.engines.memory.runtime import ManualClock
 from delayer.engines.ports import Unavailable
 from delayer.engines.workers import outcome_of
-from delayer.execute.desk import AT_MOST, LOOK_AGAIN, Apart, Course, Desk, Request, TookTooLong, Until
+from delayer.execute.desk import AT_MOST, LOOK_AGAIN, Apart, Course, Desk, SharedRequest, TookTooLong, Until
 from delayer.execute.execute import MOMENT
 from delayer.schedule.instants import SECOND, Millis
 from tests.samples import NOW
@@ -94,8 +94,8 @@ class Stage:
 
     def __attrs_post_init__(self) -> None:
         requests = {
-            Ask: Request(do=self.request, key_of=lambda wish: wish.name[0]),
-            Tell: Request(do=self.request, key_of=lambda wish: wish.name[0], moment=MOMENT),
+            Ask: SharedRequest(do=self.request, key_of=lambda wish: wish.name[0]),
+            Tell: SharedRequest(do=self.request, key_of=lambda wish: wish.name[0], moment=MOMENT),
         }
         self.desk = Desk(clock=self.clock, workers=self, requests=requests)
 
@@ -348,7 +348,7 @@ def test_the_leader_makes_the_request_of_all_itself_and_no_other() -> None:
     assert stage.in_leader == [["b.1"]], "as nobody else is there any more"
 
 
-def desk_of(*, workers: Any = None, **requests: Request) -> tuple[Desk, Any]:
+def desk_of(*, workers: Any = None, **requests: SharedRequest) -> tuple[Desk, Any]:
     kinds = {"ask": Ask, "tell": Tell}
     stage = workers or Stage()
     made = {kinds[name]: request for name, request in requests.items()}
@@ -367,7 +367,7 @@ def test_an_answer_may_be_an_error_which_is_raised_where_it_was_asked_for_alone(
         except Unavailable as error:
             found[name] = str(error)
 
-    desk, _ = desk_of(ask=Request(do=answered), workers=Plain())
+    desk, _ = desk_of(ask=SharedRequest(do=answered), workers=Plain())
     for name in "abc":
         desk.begin(course(name), lambda _: None)
     desk.run()
@@ -549,7 +549,7 @@ def test_what_a_function_dies_of_goes_up(wish: Ask | Apart, others: bool) -> Non
     def other() -> Course:
         yield Until(NOW + SECOND)
 
-    desk, _ = desk_of(ask=Request(do=raising(Crash("died"))), workers=Plain())
+    desk, _ = desk_of(ask=SharedRequest(do=raising(Crash("died"))), workers=Plain())
     desk.begin(course(), lambda _: None)
     if others:
         desk.begin(other(), lambda _: None)
