@@ -1,7 +1,7 @@
 """No two turns of a line are closer than its limit says, whoever books and however late."""
 
 import pytest
-from delayer.flow.use_cases.limits import Booking
+from delayer.flow.use_cases.turns import Booking
 from hypothesis import given
 from hypothesis import strategies as st
 
