@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, Generic
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, field, frozen
 
 from delayer.actions.rules.model import Result
 from delayer.engines.ports import Clock, Unavailable
@@ -47,7 +47,7 @@ class Later(Generic[Message]):
 Answer = Go[Message] | Later[Message] | Unavailable  # the last: nobody knows
 
 
-@define(kw_only=True)
+@frozen(kw_only=True)
 class Line:
     """A relay has this one: what waits in it is not claimed. Without blocks it costs one read in two seconds."""
 
@@ -92,7 +92,7 @@ class Line:
         self.gate.give_back(message.nonce, receipt)
 
 
-@define(kw_only=True)
+@frozen(kw_only=True)
 class Room:
     """An executor has this one: what was claimed goes in for an attempt, with a slot and its seats, until it leaves.
 
