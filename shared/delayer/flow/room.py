@@ -6,42 +6,24 @@ One thread asks. It has seen that the action and the policy of each schedule can
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, Generic
+from typing import Final
 
 from attrs import evolve, field, frozen
 
 from delayer.actions.rules.model import Result
 from delayer.engines.ports import Clock, Unavailable
 from delayer.flow.rules.block import Block, Party, aging_from
-from delayer.flow.rules.gate import SHORTEST_WAIT, Wait, crowd_wait, has_room, seat_wait
+from delayer.flow.rules.gate import SHORTEST_WAIT, Go, Later, Message, Wait, crowd_wait, has_room, seat_wait
 from delayer.flow.rules.limit import PREPARE, Come, turn_of
 from delayer.flow.use_cases.breaker import Breaker
 from delayer.flow.use_cases.gate import Gate, at_a_time, by_rate
 from delayer.flow.use_cases.seats import HeldSeats, Seats
-from delayer.flow.use_cases.turns import InLine, Message, Turns, due_of
+from delayer.flow.use_cases.turns import InLine, Turns, due_of
 from delayer.schedule.instants import SECOND, Millis
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage
 
 PATIENCE: Final[Millis] = SECOND  # for a seat and a slot: targets that answer give theirs back by then
 STEP: Final[Millis] = 20  # between two looks at them
-
-
-@frozen(kw_only=True)
-class Go(Generic[Message]):
-    """Nothing is in its way."""
-
-    message: Message  # with the turns that are booked for it, and its age
-    at: Millis  # when its attempt may begin: its turn, or its due time; of `enter` up to PREPARE ahead
-    is_probe: bool = False  # of `enter` alone: it is let through to see whether its target answers
-
-
-@frozen(kw_only=True)
-class Later(Generic[Message]):
-    """Not now. It is held until then if that is near, else it is sent again with a delay."""
-
-    message: Message  # as in Go
-    at: Millis  # when it is to be looked at again
-    why: Block | None  # None: it is only not due yet
 
 
 Answer = Go[Message] | Later[Message] | Unavailable  # the last: nobody knows

@@ -3,7 +3,7 @@
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic
 
 from attrs import define, evolve, field, frozen
 
@@ -11,7 +11,7 @@ from delayer.engines.ports import Clock, Unavailable
 from delayer.flow.ports import Booked, Elsewhere, Lines
 from delayer.flow.rules.block import Block, waits_since
 from delayer.flow.rules.comeback import patience
-from delayer.flow.rules.gate import comeback_wait
+from delayer.flow.rules.gate import Message, comeback_wait
 from delayer.flow.rules.limit import (
     MICROS,
     PREPARE,
@@ -38,8 +38,6 @@ BOOKING_ROUNDS: Final = 4
 KEPT: Final = 1_000  # lines whose end is remembered
 FORGOTTEN_AFTER: Final[Millis] = DAY  # the row of a line, after the last turn that may be booked by this write
 ROUNDS: Final = 4  # of bookings in one call: each line that is longer than the one before makes another one needed
-
-Message = TypeVar("Message", DelayerMessage, ExecutorMessage)
 
 
 @define(kw_only=True)

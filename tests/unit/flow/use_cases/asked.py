@@ -10,9 +10,9 @@ from delayer.engines.memory.faults import FaultPlan, faulty
 from delayer.engines.ports import Unavailable
 from delayer.engines.store.model import entry_key
 from delayer.flow.repository import HOLD, SLOTS_LIST
-from delayer.flow.room import Answer, Go, Later, Line, Room
+from delayer.flow.room import Answer, Line, Room
 from delayer.flow.rules.block import Block, BlockKind, Party
-from delayer.flow.rules.gate import SLOTS, SeatHold, seats_of
+from delayer.flow.rules.gate import SLOTS, Go, Later, SeatHold, seats_of
 from delayer.flow.rules.limit import line_of
 from delayer.flow.words import limited
 from delayer.schedule.instants import MAX_HOLD, MINUTE, Millis
