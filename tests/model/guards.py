@@ -8,7 +8,7 @@ from delayer.accept.rules import status as cancellation
 from delayer.dead_letters.model import Disposition, decide_disposition
 from delayer.dead_letters.rules import Refusal, decide_redrive
 from delayer.execute import rules as executing
-from delayer.flow.rules.answer import Go
+from delayer.flow.rules.gate import Go
 from delayer.ledger.model import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, State
 from delayer.ledger.rules import Claim, Verdict, decide_claim, hopped
 from delayer.schedule.instants import Millis

@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Final
 
-from attrs import define, evolve, field
+from attrs import evolve, field, frozen
 
 from delayer.actions.rules.model import Result
 from delayer.engines.ports import Clock, Unavailable
-from delayer.flow.rules.answer import Go, Later, Message
 from delayer.flow.rules.block import Block, Party, aging_from
-from delayer.flow.rules.gate import SHORTEST_WAIT, Wait, crowd_wait, has_room, seat_wait
+from delayer.flow.rules.gate import SHORTEST_WAIT, Go, Later, Message, Wait, crowd_wait, has_room, seat_wait
 from delayer.flow.rules.limit import PREPARE, Come, turn_of
 from delayer.flow.use_cases.breaker import Breaker
 from delayer.flow.use_cases.gate import Gate, at_a_time, by_rate
@@ -32,7 +31,7 @@ STEP: Final[Millis] = 20  # between two looks at them
 Answer = Go[Message] | Later[Message] | Unavailable  # the last: nobody knows
 
 
-@define(kw_only=True)
+@frozen(kw_only=True)
 class Line:
     """A relay has this one: what waits in it is not claimed. Without blocks it costs one read in two seconds."""
 
@@ -77,7 +76,7 @@ class Line:
         self.gate.give_back(message.nonce, receipt)
 
 
-@define(kw_only=True)
+@frozen(kw_only=True)
 class Room:
     """An executor has this one: what was claimed goes in for an attempt, with a slot and its seats, until it leaves.
 

@@ -38,7 +38,10 @@ class _Envelope:
 
 
 def encode(event: LifecycleEvent, source: str = "") -> str:
-    """The event as JSON, of this source, or of its own. A payload that is too large is left out; all that may be large, if the event still is."""
+    """The event as JSON, of this source, or of its own.
+
+    A payload that is too large is left out; all that may be large, if the event still is.
+    """
     complete = event.original is None or event.original.is_complete
     source = source or event.source
     text = _encoded(event, source, () if complete else PAYLOAD)

@@ -6,7 +6,7 @@ from attrs import define, field, frozen
 
 from delayer.enqueue.enqueue import StreamBatch
 from delayer.enqueue.rules import AskLedger
-from delayer.flow.rules.answer import Go
+from delayer.flow.rules.gate import Go
 from delayer.ledger.ports import LedgerInBatches
 from delayer.recovery.guard import note_pass
 from delayer.relay import rules

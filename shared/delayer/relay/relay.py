@@ -11,7 +11,7 @@ from delayer.dead_letters.dead_letter import TakesDeadLetters, Undeliverable, un
 from delayer.engines.ports import Clock, NotBegun, Observer, Outgoing, Queue, ReceivedMessage, Unavailable
 from delayer.enqueue.rules import MoveToDeadLetters
 from delayer.flow.room import Line
-from delayer.flow.rules.answer import Go, Later
+from delayer.flow.rules.gate import Go, Later
 from delayer.flow.use_cases.successors import Successors
 from delayer.ledger.model import LedgerChange, LedgerRow, Refuse, RetryLater, State, UnderWay
 from delayer.ledger.ports import LedgerInBatches

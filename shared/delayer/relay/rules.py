@@ -6,8 +6,8 @@ from typing import Final
 from attrs import frozen
 
 from delayer.enqueue.rules import AskLedger, Common, Ignore, MoveToDeadLetters, SetAside, decide_far_removal
-from delayer.flow.rules.answer import Go, Later
 from delayer.flow.rules.block import BlockKind, waits_since
+from delayer.flow.rules.gate import Go, Later
 from delayer.flow.rules.limit import MARGIN
 from delayer.ledger.model import LedgerRow
 from delayer.schedule.instants import MAX_HOLD, STALE_AFTER, Malformed, Millis, UnknownVersion, delay_seconds

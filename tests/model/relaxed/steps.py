@@ -6,7 +6,7 @@ from delayer.dead_letters.model import Disposition
 from delayer.dead_letters.rules import decide_redrive, redriven, settled
 from delayer.enqueue.rules import AskLedger, Ignore, MoveToDeadLetters
 from delayer.execute import rules as executing
-from delayer.flow.rules.answer import Go
+from delayer.flow.rules.gate import Go
 from delayer.ledger.model import Already, LedgerChange, Refuse, State
 from delayer.ledger.rules import Claim, ended, ended_unclaimed, may_end, taken
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage

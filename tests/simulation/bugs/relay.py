@@ -7,7 +7,7 @@ from attrs import evolve
 
 from delayer.dead_letters.dead_letter import undeliverable
 from delayer.execute import rules as executing
-from delayer.flow.rules.answer import Go
+from delayer.flow.rules.gate import Go
 from delayer.ledger.model import LedgerRow, Refuse, State
 from delayer.ledger.rules import Claim, Verdict, decide_claim
 from delayer.recovery.guard import message_in

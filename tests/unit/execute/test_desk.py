@@ -6,7 +6,6 @@ by then, one after the other or several at once, or none of them in time.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import pytest

@@ -1,6 +1,6 @@
 """While a target keeps a function waiting, it receives more from its queue, and brings that to its end."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from attrs import define, evolve, field
+from delayer.flow.use_cases.places import Slots
 from greenlet import getcurrent, greenlet
 
 from delayer.actions.rules.model import Done, Refused, Result, Retry
@@ -22,7 +23,6 @@ from delayer.execute.execute import GRACE, Execute
 from delayer.flow.rules.block import Party
 from delayer.flow.rules.gate import SLOTS
 from delayer.flow.use_cases.breaker import Breaker
-from delayer.flow.use_cases.places import Slots
 from delayer.ledger.model import State
 from delayer.schedule.instants import HOUR, SECOND, Millis
 from delayer.schedule.messages import ExecutorMessage

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.enqueue.rules import AskLedger, Ignore, MoveToDeadLetters, SetAside
-from delayer.flow.rules.answer import Go
+from delayer.flow.rules.gate import Go
 from delayer.ledger.model import State
 from delayer.relay.rules import (
     BY_OTHERS,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.enqueue.rules import MoveToDeadLetters
 from delayer.execute.rules import Made, carried
-from delayer.flow.rules.answer import Go, Later
 from delayer.flow.rules.block import Party
+from delayer.flow.rules.gate import Go, Later
 from delayer.flow.rules.limit import limited
 from delayer.ledger.model import ENDS, MAX_DETAIL, Refuse
 from delayer.ledger.rules import Claim, decide_claim

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from delayer.engines.ports import Clock, Observer, Unavailable
 from delayer.flow.ports import KeepsSeats
@@ -26,7 +26,7 @@ class HeldSeats:
     used: int = 0
 
 
-@define(kw_only=True)
+@frozen(kw_only=True)
 class Seats:
     """Without a limit of this kind nothing is written, and nothing read."""
 

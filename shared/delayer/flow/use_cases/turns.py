@@ -9,10 +9,9 @@ from attrs import define, evolve, field, frozen
 
 from delayer.engines.ports import Clock, Unavailable
 from delayer.flow.ports import Booked, Elsewhere, Lines
-from delayer.flow.rules.answer import Message
 from delayer.flow.rules.block import Block, waits_since
 from delayer.flow.rules.comeback import patience
-from delayer.flow.rules.gate import comeback_wait
+from delayer.flow.rules.gate import Message, comeback_wait
 from delayer.flow.rules.limit import (
     MICROS,
     PREPARE,

@@ -8,9 +8,8 @@ from delayer.actions.rules.model import Retry
 from delayer.execute import execute
 from delayer.execute import rules as executing
 from delayer.flow.rules import comeback
-from delayer.flow.rules.answer import Go, Later
 from delayer.flow.rules.block import BlockKind
-from delayer.flow.rules.gate import Probe, decide_gate
+from delayer.flow.rules.gate import Go, Later, Probe, decide_gate
 from delayer.flow.use_cases import gate, view
 from delayer.flow.use_cases.breaker import Breaker
 from delayer.flow.use_cases.successors import Successors

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from delayer.flow.ports import Booked
-from delayer.flow.rules.answer import Go, Later
 from delayer.flow.rules.block import Block
+from delayer.flow.rules.gate import Go, Later
 from delayer.flow.rules.limit import line_of
 from delayer.flow.use_cases import turns
 from delayer.flow.use_cases.turns import Booking, InLine, Turns

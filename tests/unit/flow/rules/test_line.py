@@ -1,7 +1,6 @@
 """No two turns of a line are closer than its limit says, whoever books and however late."""
 
 import pytest
-from delayer.flow.use_cases.limits import Booking
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from delayer.flow.ports import Booked, Elsewhere
 from delayer.flow.repository import StoredLines
 from delayer.flow.rules.block import Party
 from delayer.flow.rules.limit import TOLERANCE, Want, line_of, plan
+from delayer.flow.use_cases.turns import Booking
 from delayer.flow.words import limited
 from delayer.schedule.instants import DAY, SECOND
 from tests.looking import all_rows, empty

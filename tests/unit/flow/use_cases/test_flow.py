@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 from attrs import define, evolve
+from delayer.execute.together import LedgerTogether
 
 from delayer.actions.ports import NotAttempted, Target
 from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.engines.memory.faults import Fault, FaultPlan
 from delayer.engines.ports import Unavailable
-from delayer.execute.together import LedgerTogether
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, opened, probing
 from delayer.flow.rules.comeback import IN_A_ROW
 from delayer.flow.use_cases.breaker import MOST_IN_ALL

@@ -7,9 +7,8 @@ import pytest
 from attrs import evolve
 
 from delayer.engines.ports import Unavailable
-from delayer.flow.room import Go, Later
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, crowded, opened
-from delayer.flow.rules.gate import SHORTEST_WAIT
+from delayer.flow.rules.gate import SHORTEST_WAIT, Go, Later
 from delayer.flow.rules.limit import line_of
 from delayer.flow.words import suspended
 from delayer.schedule.instants import HOUR, MINUTE, SECOND

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.engines.ports import Unavailable
-from delayer.flow.room import PATIENCE, STEP, Go, Later
+from delayer.flow.room import PATIENCE, STEP
 from delayer.flow.rules.block import CROWDED, EVERY, Block, BlockKind, Party, opened, probing
 from delayer.flow.rules.comeback import IN_A_ROW, coming_back
-from delayer.flow.rules.gate import NEEDED, SHORTEST_WAIT, SLOTS, TERM, SeatHold, has_room
+from delayer.flow.rules.gate import NEEDED, SHORTEST_WAIT, SLOTS, TERM, Go, Later, SeatHold, has_room
 from delayer.flow.rules.limit import PREPARE, TOLERANCE, line_of
 from delayer.flow.use_cases.seats import ASKED_AGAIN
 from delayer.flow.words import limited, suspended

@@ -124,24 +124,22 @@ def test_what_finds_no_room_for_long_asks_at_least_once_in_a_minute() -> None:
     world, running = crowded_world()
     world.clock.move(HOUR)
     with running:
-        world.execute(to_executor(an_executor_message()))
+        world.execute(to_executor(evolve(an_executor_message(), age_from=NOW)))
     [again] = world.http_queue.messages
     assert 30 * SECOND <= again.visible_at - world.clock.now() <= MINUTE
 
 
 def test_what_never_finds_room_fails_at_its_age() -> None:
+    """It counts from when it found none for the first time: its message says so when it comes again."""
     world = World()
-    message = an_executor_message(retry='{"maxAgeSeconds":60}')
     put_row(world.ledger, a_claim())
-    world.clock.move(30 * SECOND)
     with occupied(world.execute.room):
-        world.execute(to_executor(message))
-    row = world.ledger.read(an_id())
-    assert row
-    assert row.state is State.CLAIMED
-    world.clock.move(31 * SECOND)
-    with occupied(world.execute.room):
-        world.execute(to_executor(evolve(message, fence=row.fence)))
+        world.execute(to_executor(an_executor_message(retry='{"maxAgeSeconds":60}')))
+        row = world.ledger.read(an_id())
+        assert row
+        assert row.state is State.CLAIMED
+        world.clock.move(60 * SECOND)
+        assert world.execute(world.http_queue.receive()) == []
     row = world.ledger.read(an_id())
     assert row
     assert row.state is State.FAILED
