@@ -8,7 +8,7 @@ from delayer.accept.rules import status as cancellation
 from delayer.dead_letters.model import Disposition, decide_disposition
 from delayer.dead_letters.rules import Refusal, decide_redrive
 from delayer.execute import rules as executing
-from delayer.flow.room import Later
+from delayer.flow.rules.gate import Later
 from delayer.ledger.model import LedgerRow
 from delayer.ledger.rules import Claim, Verdict, decide_claim, hopped, may_end
 from delayer.relay import rules as relaying

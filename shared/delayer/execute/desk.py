@@ -25,8 +25,8 @@ class Until:
     """Goes on at this instant."""
 
     at: Millis
-    kept_since: Millis = 0  # from then on a target keeps it waiting, or its turn at one; 0: it waits for neither
-    is_idle: bool = False  # nobody waits for it: it ends when all others have ended
+    kept_since: Millis = field(default=0, kw_only=True)  # from then on its turn at a target keeps it waiting; 0: none
+    is_idle: bool = field(default=False, kw_only=True)  # nobody waits for it: it ends when all others have ended
 
 
 @frozen
@@ -34,10 +34,12 @@ class Apart:
     """Does something in a thread of its own; goes on with what that returns, or raises it.
 
     `left_at` is when it is to be left behind, as far as it is known; 0: not yet. Then TookTooLong is raised.
+    `kept_since` is since when a target keeps it waiting; 0: none does.
     """
 
     do: Callable[[], object]
-    left_at: Callable[[], Millis] | None = None
+    left_at: Callable[[], Millis] | None = field(default=None, kw_only=True)
+    kept_since: Callable[[], Millis] = field(default=int, kw_only=True)
 
 
 class TookTooLong(Exception):
@@ -56,7 +58,7 @@ class SharedRequest:
     moment: Millis = 0  # so long it waits for others, while some are at their targets
 
 
-@define(eq=False)
+@define(eq=False, kw_only=True)
 class Chair:
     """One course, and where it is."""
 
@@ -65,7 +67,16 @@ class Chair:
     wish: Any = None
     number: int = 0  # of that wish
     since: Millis = 0  # when it was wished, if that matters
-    kept_since: Millis = 0  # as in Until
+
+    @property
+    def kept_since(self) -> Millis:
+        """As its wish says."""
+        match self.wish:
+            case Until(kept_since=since):
+                return since
+            case Apart(kept_since=since_when):
+                return since_when()
+        return 0
 
 
 @define(kw_only=True)
@@ -89,12 +100,12 @@ class Desk:
 
     def kept(self) -> Millis:
         """How long the one that has waited longest has been at its target, or before its turn; 0 if none does."""
-        oldest = min((chair.kept_since for chair in self._chairs if chair.kept_since), default=0)
+        oldest = min((since for chair in self._chairs if (since := chair.kept_since)), default=0)
         return self.clock.now() - oldest if oldest else 0
 
     def begin(self, course: Course, done: Callable[[Any], None]) -> None:
         """Takes a course in, also while it runs. `done` is told what it returns."""
-        chair = Chair(course, done)
+        chair = Chair(course=course, done=done)
         self._chairs[chair] = None
         self._go_on(chair, None)
 
@@ -115,7 +126,7 @@ class Desk:
             del self._chairs[chair]
             chair.done(end.value)
             return
-        chair.number, chair.kept_since = next(self._numbers), 0
+        chair.number = next(self._numbers)
         if isinstance(wish, Until):
             self._sleep(chair, wish)
         elif isinstance(wish, Apart):
@@ -125,15 +136,13 @@ class Desk:
             self._asking.setdefault(type(wish), []).append(chair)
 
     def _sleep(self, chair: Chair, wish: Until) -> None:
-        chair.kept_since = wish.kept_since
         if wish.is_idle:
             self._idle.add(chair)
         heappush(self._sleeping, (wish.at, chair.number, chair))
 
     def _do_apart(self, chair: Chair, wish: Apart) -> None:
         if wish.left_at:
-            chair.kept_since = self.clock.now()
-            heappush(self._sleeping, (chair.kept_since + LOOK_AGAIN, chair.number, chair))
+            heappush(self._sleeping, (self.clock.now() + LOOK_AGAIN, chair.number, chair))
         self._apart[chair.number] = (chair,)
         self.workers.start(chair.number, wish.do)
 

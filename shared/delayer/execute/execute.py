@@ -18,7 +18,8 @@ from delayer.dead_letters.dead_letter import TakesDeadLetters, undeliverable
 from delayer.engines.ports import Clock, Observer, Outgoing, Queue, ReceivedMessage, Unavailable, Workers
 from delayer.execute import rules
 from delayer.execute.desk import Apart, Course, Desk, SharedRequest, TookTooLong, Until
-from delayer.flow.room import Go, Later, Room
+from delayer.flow.room import Room
+from delayer.flow.rules.gate import Go, Later
 from delayer.ledger.model import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, State
 from delayer.ledger.ports import Conflict, LedgerInBatches
 from delayer.ledger.rules import contested, ended, hopped, may_end, retried, taken
@@ -36,7 +37,7 @@ ROUNDS: Final = 5  # times that one message may find its room gone; then it come
 MOMENT: Final[Millis] = 3  # for outcomes, as targets answer one after the other
 
 
-@frozen
+@frozen(kw_only=True)
 class LineUp:
     """Asks for room."""
 
@@ -73,7 +74,8 @@ class Delivery:
     message: ExecutorMessage
     in_room: bool = False  # or waits to be: that is to be given back
     lateness: Millis = 0  # of its attempt
-    left_at: Millis = 0  # when that has taken too long; 0: it has not begun, or may take as long as it does
+    reached_at: Millis = 0  # when it began; 0: its target is not being reached
+    left_at: Millis = 0  # when it has taken too long; 0: it may take as long as it does
     is_left: bool = False  # it has taken too long
 
     @property
@@ -207,14 +209,14 @@ class Execute:
             if due - self.clock.now() > MAX_HOLD:
                 return Later(message=delivery.message, at=due, why=None)
             delivery.in_room = True
-            answer: Going | Waiting = yield LineUp(delivery.message, delivery.receipt)
+            answer: Going | Waiting = yield LineUp(message=delivery.message, receipt=delivery.receipt)
             delivery.message = answer.message
             if isinstance(answer, Go):
                 return None
             now = self.clock.now()
             if answer.at - now > MAX_HOLD:
                 return answer
-            kept_since = (kept_since or now) if answer.why else 0
+            kept_since = (kept_since or now) if answer.message.slots else 0  # for its turn, and not for room
             yield Until(answer.at, kept_since=kept_since)
 
     def _by_row(self, delivery: Delivery, row: LedgerRow | None, later: Waiting | None) -> Course:
@@ -287,14 +289,16 @@ class Execute:
     # ------------------------------------------------------------ its attempt
 
     def _attempt(self, delivery: Delivery, row: LedgerRow) -> Course:
-        def left_at() -> Millis:
-            return delivery.left_at
-
+        attempt = Apart(
+            partial(self.make, delivery, row),
+            left_at=lambda: delivery.left_at,
+            kept_since=lambda: delivery.reached_at,
+        )
         try:
-            made = yield Apart(partial(self.make, delivery, row), left_at)
+            made = yield attempt
             while isinstance(made, Go):  # its turn is near
                 yield Until(made.at, kept_since=self.clock.now())
-                made = yield Apart(partial(self.make, delivery, row), left_at)
+                made = yield attempt
         except TookTooLong:
             delivery.is_left = True
             late = Retry(detail=f"it took longer than {self.seconds:g} s", is_outage=True)
@@ -326,10 +330,10 @@ class Execute:
         self._check_time()
         now = self.clock.now()
         delivery.lateness = rules.lateness(delivery.message, now)
-        if self.seconds:
-            delivery.left_at = now + round((self.seconds + GRACE) * SECOND)
+        delivery.reached_at = now
+        delivery.left_at = now + round((self.seconds + GRACE) * SECOND) if self.seconds else 0
         result = refused or self.reach(delivery.message)
-        delivery.left_at = 0  # what is told of it now is no part of the attempt
+        delivery.reached_at = delivery.left_at = 0  # what is told of it now is no part of the attempt
         return None if delivery.is_left else self._made(delivery, result, is_probe=is_probe)
 
     def _made(self, delivery: Delivery, result: Result, *, is_probe: bool) -> rules.Made:

@@ -6,8 +6,8 @@ from typing import Final
 from attrs import evolve, frozen
 
 from delayer.actions.rules.model import Done, Refused, Result, Retry
-from delayer.flow.room import Later
 from delayer.flow.rules.block import Block, BlockKind, waits_since
+from delayer.flow.rules.gate import Later
 from delayer.flow.rules.limit import seconds_before, turn_of
 from delayer.ledger.model import Arrival, LedgerRow, Refuse, RetryLater
 from delayer.schedule.instants import MAX_DELAY_SECONDS, MAX_HOLD, SECOND, STALE_AFTER, Malformed, Millis

@@ -6,8 +6,7 @@ from attrs import frozen
 
 from delayer.accept.rules.status import decide_cancel, decide_stop
 from delayer.execute import rules as executing
-from delayer.flow.room import Later
-from delayer.flow.rules.gate import decide_gate
+from delayer.flow.rules.gate import Later, decide_gate
 from delayer.ledger.model import LedgerRow
 from delayer.ledger.rules import Claim, Verdict, decide_claim, may_end
 from delayer.schedule.messages import ExecutorMessage

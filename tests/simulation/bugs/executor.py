@@ -14,7 +14,7 @@ from delayer.execute import execute
 from delayer.execute import rules as executing
 from delayer.execute.desk import Apart, Course
 from delayer.execute.execute import Delivery, LineUp
-from delayer.flow.room import Later
+from delayer.flow.rules.gate import Later
 from delayer.ledger import rules as ledger_rules
 from delayer.ledger.model import LedgerRow, Refuse, State
 from delayer.ledger.repository import KEY, StoredLedger, StoredLedgerInBatches, from_item
@@ -95,7 +95,7 @@ def _but_the_last(self: Any, batch: Sequence[Any], beside: Any = None) -> list[s
 
 
 def _deleted_as_it_is_early(self: Any, delivery: Delivery) -> Course:
-    answer = yield LineUp(delivery.message, delivery.receipt)
+    answer = yield LineUp(message=delivery.message, receipt=delivery.receipt)
     return True if isinstance(answer, Later) else (yield from _go(self, delivery))
 
 
