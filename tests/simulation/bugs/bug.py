@@ -9,6 +9,9 @@ from unittest.mock import patch
 
 from attrs import field, frozen
 
+from delayer.execute import rules as executing
+from delayer.flow import room
+from delayer.flow.use_cases import turns
 from tests.simulation.oracle.invariant import Invariant
 
 Swap = tuple[Any, str, Any]  # where, what, by what
@@ -65,6 +68,23 @@ def _no_defect_of_its_own(name: str) -> Iterator[None]:
         if type(error).__module__.startswith(("delayer.", "tests.")):
             raise
         raise BrokenBug(f"{name} raised {error!r}") from error
+
+
+def _at_once(message: Any) -> int:
+    return 0
+
+
+def _no_wait(message: Any, now: Any) -> None:
+    return None
+
+
+# An executor attempts whatever comes, however early it is.
+NEVER_HELD: tuple[Swap, ...] = (
+    (executing, "decide_wait", _no_wait),
+    (executing, "due_of", _at_once),
+    (room, "due_of", _at_once),
+    (turns, "due_of", _at_once),
+)
 
 
 def never(*_: Any) -> bool:

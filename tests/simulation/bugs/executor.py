@@ -16,7 +16,7 @@ from delayer.execute.desk import Apart, Course
 from delayer.execute.execute import Delivery, LineUp
 from delayer.flow.rules.gate import Later
 from delayer.ledger import rules as ledger_rules
-from delayer.ledger.model import LedgerRow, Refuse, State
+from delayer.ledger.model import LedgerChange, LedgerRow, Refuse, State
 from delayer.ledger.repository import KEY, StoredLedger, StoredLedgerInBatches, from_item
 from delayer.ledger.rules import hopped
 from delayer.schedule import retrying
@@ -112,7 +112,7 @@ def _taken_later(self: Any, delivery: Delivery, row: LedgerRow) -> Course:
     if isinstance(made, Later):
         return (yield from self.put_off(delivery, row, made))
     following = ledger_rules.taken(row, delivery.message.fence)
-    current = yield execute.Write(execute.LedgerChange(row=following, over=row))
+    current = yield execute.Write(LedgerChange(row=following, over=row))
     return current or (yield from self.record(made, following))
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from attrs import evolve
 
 from delayer.dead_letters.dead_letter import undeliverable
-from delayer.execute import rules as executing
 from delayer.flow.rules.gate import Go
 from delayer.ledger.model import LedgerRow, Refuse, State
 from delayer.ledger.rules import Claim, Verdict, decide_claim
@@ -15,7 +14,7 @@ from delayer.relay import relay
 from delayer.relay import rules as relaying
 from delayer.schedule import misfire
 from delayer.schedule.instants import SECOND, Millis
-from tests.simulation.bugs.bug import Bug
+from tests.simulation.bugs.bug import NEVER_HELD, Bug
 from tests.simulation.oracle.invariant import Invariant
 
 _decide_claim = decide_claim
@@ -31,10 +30,6 @@ def _never_held(message: Any, now: Millis, action_types: Any, lead: Any = None) 
 
 def _at_once(held: Any, lead: Millis) -> tuple[Millis, list[str]]:
     return 0, list(held)
-
-
-def _no_wait(message: Any, now: Millis) -> None:
-    return None
 
 
 def _any_copy_may_claim(claim: Claim, current: LedgerRow | None) -> Verdict:
@@ -104,7 +99,7 @@ BUGS = (
         what="the delay is rounded down, and nothing waits for the rest of the time",
         breaks=Invariant.CANCEL_TRUTH,
         whose="cdk-scheduler",
-        swaps=((relaying, "next_group", _at_once), (executing, "decide_wait", _no_wait)),
+        swaps=((relaying, "next_group", _at_once), *NEVER_HELD),
     ),
     Bug(
         name="never-sent-again",
