@@ -72,12 +72,18 @@ class Bundle:
     observer: "Observer"  # logs and metrics
     clock: "Clock"
     parallel: "Parallel"  # threads
-    workers: "Workers"  # threads for what may take its time
     randomness: "Callable[[int], bytes]"  # n secure random bytes
     pick: "Callable[[int], int]"  # a number below n
     new_token: "Callable[[], str]"  # a fresh nonce or fencing token
     new_job_id: "Callable[[], str]"
     new_series_id: "Callable[[], str]"
+
+    @cached_property
+    def workers(self) -> "Workers":
+        """Threads for what may take its time."""
+        from delayer.engines.workers import WorkerThreads
+
+        return WorkerThreads()
 
     # ------------------------------------------------------------ the engine under the tables
 

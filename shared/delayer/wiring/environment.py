@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from delayer.engines.aws.telemetry import Telemetry
 from delayer.engines.process import SystemClock, Threads, optional, random_token, setting
-from delayer.engines.workers import WorkerThreads
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.settings import Settings, settings_of
 
@@ -31,7 +30,6 @@ class Environment(Bundle):
         self.observer = Telemetry(function, metrics)
         self.clock = SystemClock()
         self.parallel = Threads()
-        self.workers = WorkerThreads()
         self.randomness = secrets.token_bytes
         self.pick = secrets.randbelow
         self.new_token = random_token

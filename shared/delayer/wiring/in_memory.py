@@ -274,7 +274,7 @@ class StackInMemory(Bundle):
         return {"spread": self.port_for(function, self.policy_queue)}
 
     @property
-    def workers(self) -> Workers:  # type: ignore[override] # each function has its own
+    def workers(self) -> Workers:
         """What may take its time takes none here."""
         return AtOnce(self.clock)
 

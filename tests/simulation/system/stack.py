@@ -374,7 +374,7 @@ class Stack(World):
         return evolve(port, store=RemoteStore(store=self.replica, label=label, network=self.network))
 
     @property
-    def workers(self) -> Workers:  # type: ignore[override] # each environment has its own
+    def workers(self) -> Workers:
         return VirtualWorkers(self.kernel)
 
     def clock_for(self, function: str) -> Clock:
