@@ -30,9 +30,14 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.wiring.pump.Pump": "its sources are put together as a test likes, and stopped",
     "delayer.wiring.executor.Spread": "drawn anew for each invocation",
     "delayer.flow.use_cases.view.BlocksInView": "remembers what its execution environment has read",
-    "delayer.flow.use_cases.seats.HeldSeats": "counts the seats of its execution environment that are in use",
+    "delayer.flow.room.Line": "asks what remembers what its execution environment has read",
+    "delayer.flow.room.Room": "remembers who is in it",
+    "delayer.flow.use_cases.places.HeldSeats": "counts the seats of its execution environment that are in use",
+    "delayer.flow.use_cases.places.Seats": "remembers the seats that its execution environment has",
+    "delayer.flow.use_cases.places.Slots": "remembers the attempts that its execution environment makes",
     "delayer.flow.use_cases.limits.Booking": "remembers how far its execution environment has seen lines booked",
-    "delayer.flow.use_cases.gate.Successors": "remembers what its execution environment has read",
+    "delayer.flow.use_cases.turns.Booking": "remembers how far its execution environment has seen lines booked",
+    "delayer.flow.use_cases.successors.Successors": "remembers what its execution environment has read",
     "delayer.engines.aws.secrets.AesGcm": "remembers the key that its execution environment has read",
     "delayer.connections.credentials.Credentials": "remembers what its execution environment has read",
     "delayer.recovery.guard.Guard": "remembers when its execution environment last noted a pass",
@@ -42,6 +47,11 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.targets.deadlines.Deadlines": "remembers which connections are open",
     "delayer.targets.http_connections.HttpConnection": "remembers what it has received and nobody has read",
     "delayer.engines.aws.clients._FreshConnections": "remembers when its connections were used",
+    "delayer.engines.workers.WorkerThreads": "remembers what its threads do, and which of them it has left behind",
+    "delayer.execute.desk.Chair": "is where its course is",
+    "delayer.execute.desk.Desk": "remembers who waits for what",
+    "delayer.execute.execute.Delivery": "is how far a message has come",
+    "delayer.series.use_cases.step.KnownSeries": "remembers what its execution environment has read",
     "delayer.enqueue.enqueue.Sent": "remembers what its execution environment has sent",
     "delayer.signing.sign.Sign": "remembers the keys and rows that its execution environment has read",
     "delayer.dead_letters.commands.Pace": "knows whose turn is next",
@@ -52,6 +62,8 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
 ONE_IN_FRONT = {  # all but the first of their fields are keyword-only
     "delayer.actions.rules.model.Done": "authors of actions write Done('HTTP 200')",
     "delayer.actions.rules.model.Refused": "the same",
+    "delayer.execute.desk.Until": "a course yields Until(at)",
+    "delayer.execute.desk.Apart": "the same: Apart(do)",
 }
 
 
