@@ -32,6 +32,7 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.flow.use_cases.view.BlocksInView": "remembers what its execution environment has read",
     "delayer.flow.room.Line": "asks what remembers what its execution environment has read",
     "delayer.flow.room.Room": "remembers who is in it",
+    "delayer.flow.use_cases.seats.HeldSeats": "counts the seats of its execution environment that are in use",
     "delayer.flow.use_cases.places.HeldSeats": "counts the seats of its execution environment that are in use",
     "delayer.flow.use_cases.places.Seats": "remembers the seats that its execution environment has",
     "delayer.flow.use_cases.places.Slots": "remembers the attempts that its execution environment makes",
