@@ -43,6 +43,11 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.targets.deadlines.Deadlines": "remembers which connections are open",
     "delayer.targets.http_connections.HttpConnection": "remembers what it has received and nobody has read",
     "delayer.engines.aws.clients._FreshConnections": "remembers when its connections were used",
+    "delayer.engines.workers.WorkerThreads": "remembers what its threads do, and which of them it has left behind",
+    "delayer.execute.desk.Chair": "is where its course is",
+    "delayer.execute.desk.Desk": "remembers who waits for what",
+    "delayer.execute.execute.Delivery": "is how far a message has come",
+    "delayer.series.use_cases.step.KnownSeries": "remembers what its execution environment has read",
     "delayer.enqueue.enqueue.Sent": "remembers what its execution environment has sent",
     "delayer.signing.sign.Sign": "remembers the keys and rows that its execution environment has read",
     "delayer.dead_letters.commands.Pace": "knows whose turn is next",
@@ -53,6 +58,8 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
 ONE_IN_FRONT = {  # all but the first of their fields are keyword-only
     "delayer.actions.rules.model.Done": "authors of actions write Done('HTTP 200')",
     "delayer.actions.rules.model.Refused": "the same",
+    "delayer.execute.desk.Until": "a course yields Until(at)",
+    "delayer.execute.desk.Apart": "the same: Apart(do)",
 }
 
 

@@ -92,7 +92,7 @@ class Stage:
     _at_once: list[tuple[int, Any]] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
-        requests = {
+        requests: dict[type, SharedRequest] = {
             Ask: SharedRequest(do=self.request, key_of=lambda wish: wish.name[0]),
             Tell: SharedRequest(do=self.request, key_of=lambda wish: wish.name[0], moment=MOMENT),
         }
@@ -195,14 +195,14 @@ class Stage:
                     yield Until(at)
                     self.woken.append((max(at, at - wait), self.clock.now()))
                 case ("begin", other, its):
-                    self.begin(other, its)
+                    self.take_in(other, its)
         return name
 
     def _at_target(self, name: str, limit: Millis) -> Course:
         began, until = self.clock.now(), self.clock.now() + limit
         self.at_targets.add(name)
         try:
-            assert (yield Apart(lambda: f"done by {name}", lambda: until if limit else 0)) == f"done by {name}"
+            assert (yield Apart(lambda: f"done by {name}", left_at=lambda: until if limit else 0)) == f"done by {name}"
         except TookTooLong:
             self.left.append(name)
             assert limit
@@ -210,7 +210,7 @@ class Stage:
         assert self.clock.now() >= began
         self.at_targets.remove(name)
 
-    def begin(self, name: str, steps: Sequence[Any]) -> None:
+    def take_in(self, name: str, steps: Sequence[Any]) -> None:
         def done(result: Any) -> None:
             self.under_way.remove(name)
             self.ended_with.setdefault(name, []).append(result)
@@ -220,7 +220,7 @@ class Stage:
 
     def play(self, courses: dict[str, Sequence[Any]]) -> None:
         for name, steps in courses.items():
-            self.begin(name, steps)
+            self.take_in(name, steps)
         self.desk.run()
         assert self.ended_with == {name: [name] for name in self.ended_with}
         assert not self.under_way
@@ -348,9 +348,9 @@ def test_the_leader_makes_the_request_of_all_itself_and_no_other() -> None:
 
 
 def desk_of(*, workers: Any = None, **requests: SharedRequest) -> tuple[Desk, Any]:
-    kinds = {"ask": Ask, "tell": Tell}
+    kinds: dict[str, type] = {"ask": Ask, "tell": Tell}
     stage = workers or Stage()
-    made = {kinds[name]: request for name, request in requests.items()}
+    made: dict[type, SharedRequest] = {kinds[name]: request for name, request in requests.items()}
     return Desk(clock=stage.clock, workers=stage, requests=made), stage
 
 
@@ -397,7 +397,7 @@ def test_what_takes_too_long_is_left_behind_at_its_instant(left_at: Millis, told
 
     def course() -> Course:
         try:
-            yield Apart(lambda: None, lambda: left_at)
+            yield Apart(lambda: None, left_at=lambda: left_at)
         except TookTooLong:
             told.append(stage.clock.now())
 
@@ -418,7 +418,7 @@ def test_what_has_no_deadline_yet_is_looked_at_again() -> None:
 
     def course() -> Course:
         with pytest.raises(TookTooLong):
-            yield Apart(lambda: None, left_at)
+            yield Apart(lambda: None, left_at=left_at)
 
     desk, stage = desk_of(workers=Waiting(begun=[]))
     desk.begin(course(), lambda _: None)
@@ -431,7 +431,7 @@ def test_what_ended_in_time_has_not_taken_too_long_however_late_the_leader_hears
     found: list[Any] = []
 
     def course() -> Course:
-        found.append((yield Apart(lambda: "done", lambda: NOW + SECOND)))
+        found.append((yield Apart(lambda: "done", left_at=lambda: NOW + SECOND)))
 
     desk, stage = desk_of(workers=Starved())
     desk.begin(course(), found.append)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -104,9 +105,12 @@ class Function:
         self.handled.append(body)
         self.when.get(body, lambda: None)()
         if body.startswith("slow"):
-            yield Apart(self.hang, lambda: 0)
+            yield Apart(self.hang, left_at=lambda: 0)
+        now = self.world.clock.now()
+        if body.startswith("turn"):
+            yield Until(now + SECOND, kept_since=now)
         if body.startswith("held"):
-            yield Until(self.world.clock.now() + 2 * SECOND)
+            yield Until(now + 2 * SECOND)
         if body.startswith("service"):
             yield Apart(self.hang)
         self._under_way -= 1
@@ -152,9 +156,8 @@ def test_as_many_are_received_as_there_are_slots() -> None:
     function = function_with(*numbered("slow", SLOTS + 5))
     function("slow")
     assert function.most == SLOTS
-    before = [came for at, _, came in function.pulls if at < function.until]
-    assert sum(before) == SLOTS - 1
-    assert left_in(function) == [], "afterwards the others are received, as these took long, too"
+    assert sum(came for _, _, came in function.pulls) == SLOTS - 1
+    assert len(left_in(function)) == 6
 
 
 def test_what_is_received_is_as_much_as_finds_room() -> None:
@@ -165,32 +168,22 @@ def test_what_is_received_is_as_much_as_finds_room() -> None:
 
 
 def test_what_it_received_is_brought_to_its_end() -> None:
-    """Its batch is done, and it waits for the rest, and goes on receiving while that takes long."""
-    function = function_with("held", *numbered("slow", 1))
-    batch_is_over: list[int] = []
-    function.when["held"] = lambda: batch_is_over.append(function.queue.send([Outgoing(body="quick")]) is None)
-    function("slow")
-    assert sorted(function.handled) == ["held", "quick", "slow", "slow 0"]
+    """Its batch is done, and it waits for the rest, which is held for two seconds."""
+    function = function_with("held", until=START + SECOND)
+    assert function("slow") == []
+    assert function.world.clock.now() > START + 2 * SECOND
     assert left_in(function) == []
 
 
 def test_it_goes_on_receiving_when_its_batch_is_done_and_what_it_received_hangs() -> None:
+    """Its batch waits for its turn, which keeps others waiting as a target does."""
     function = function_with("slow too")
-    ended = function.world.clock.now
-    function.until = START + SECOND
-
-    def hangs_again() -> None:
-        function.until = START + 5 * SECOND
-
-    def more() -> None:
-        function.queue.send([Outgoing(body="quick")])
-
-    function.when = {"slow too": hangs_again, "quick": function.release}
-    function.world.clock.sleep_until(START)
-    more()
-    assert function("slow") == []
-    assert sorted(function.handled) == ["quick", "slow", "slow too"]
-    assert ended() < START + 5 * SECOND
+    function.when["slow too"] = lambda: function.queue.send([Outgoing(body="quick", delay_seconds=2)])
+    function.when["quick"] = function.release
+    assert function("turn") == []
+    assert function.handled == ["turn", "slow too", "quick"]
+    assert START + 2 * SECOND < function.world.clock.now() < START + 3 * SECOND
+    assert left_in(function) == []
 
 
 def test_what_there_was_no_time_for_is_given_back_at_once() -> None:
@@ -255,7 +248,7 @@ def test_it_is_asked_for_in_these_pauses() -> None:
     function("slow")
     instants = [at - START for at, *_ in function.pulls]
     assert instants[0] == TAKES_LONG
-    assert [later - at for at, later in zip(instants, instants[1:], strict=False)][:5] == [50, 100, 200, 250, 250]
+    assert [later - at for at, later in pairwise(instants)][:5] == [50, 100, 200, 250, 250]
 
 
 def test_what_is_not_settled_stays_in_the_queue() -> None:

@@ -1,4 +1,4 @@
-"""With threads and the true clock: whatever hangs for one message delays neither the attempt nor the outcome of another.
+"""With threads and the true clock: what hangs for one message delays neither the attempt nor the outcome of another.
 
 And by a clock that is moved by hand: what takes too long is left behind.
 """
@@ -32,6 +32,7 @@ from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.unit.execute.test_execute import delivered
 from tests.world import World
 
+HELD = 500  # milliseconds: until then the first has begun by itself, also on a machine that has much to do
 PATIENCE = 20  # seconds: so long what is expected may take on a machine that has much to do
 
 
@@ -43,7 +44,7 @@ class Threaded(World):
         return SystemClock()
 
     @property
-    def workers(self) -> Workers:
+    def workers(self) -> Workers:  # type: ignore[override] # each function has its own
         return WorkerThreads()
 
 
@@ -114,7 +115,7 @@ class Batch:
         return (self.first if message.schedule.id == self.messages[0].schedule.id else self.others)()
 
     def begin(self) -> None:
-        execute = use_cases.execute(self.world.ports("execute"), self.target)  # type: ignore[arg-type] # on fakes
+        execute = use_cases.execute(self.world.ports("execute"), self.target)
         letters: Any = execute.dead_letters
         execute = evolve(
             execute, ledger_in_batches=self.ledger, dead_letters=evolve(letters, dead_letter_store=self.store)
@@ -150,7 +151,7 @@ def others_are_executed(batch: Batch) -> bool:
     return all(batch.state(at) is State.EXECUTED for at in range(1, 10))
 
 
-@pytest.mark.parametrize("held", [0, 100], ids=["all are due", "the others are due later"])
+@pytest.mark.parametrize("held", [0, HELD], ids=["all are due", "the others are due later"])
 def test_a_slow_target_delays_neither_the_attempts_of_its_neighbours_nor_their_outcomes(
     release: Event, held: Millis
 ) -> None:
@@ -179,7 +180,7 @@ def test_a_slow_target_delays_neither_the_attempts_of_its_neighbours_nor_their_o
 )
 def test_a_call_that_hangs_for_one_message_delays_no_other(release: Event, hangs: str, first: Result) -> None:
     """Neither its attempt nor its outcome; the others come to that while it hangs."""
-    batch = Batch(first=lambda: first, release=release, hangs=(hangs,), held=100)
+    batch = Batch(first=lambda: first, release=release, hangs=(hangs,), held=HELD)
     batch.begin()
     batch.until(lambda: bool(batch.store.hung + batch.ledger.hung) and others_are_executed(batch))
     assert batch.state(0) is State.CLAIMED

@@ -17,7 +17,7 @@ from delayer.recovery import guard
 from delayer.recovery.guard import read_of_suspect
 from delayer.recovery.repository import StoredTrials
 from delayer.recovery.rules import PROOFS, Trial
-from delayer.schedule.instants import DAY, HOUR, MINUTE
+from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.schedule.messages import WARM_UP, encode
 from tests.looking import all_rows, put_row, take_row
 from tests.samples import NOW, a_claim, a_delayer_message, an_executor_message, an_id
