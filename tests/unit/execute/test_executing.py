@@ -28,8 +28,9 @@ from delayer.execute.rules import (
     lateness,
     seconds_until,
 )
-from delayer.flow.room import Later
-from delayer.flow.rules.block import CROWDED, Block, BlockKind, Party, opened, suspended
+from delayer.flow.rules.block import CROWDED, Block, BlockKind, Party, opened
+from delayer.flow.rules.gate import Later
+from delayer.flow.words import suspended
 from delayer.ledger.model import ENDS, Arrival, LedgerRow, Refuse, State
 from delayer.ledger.rules import contested, hopped, retried, taken
 from delayer.schedule.instants import DAY, HOUR, MAX_DELAY_SECONDS, MAX_HOLD, MINUTE, SECOND, STALE_AFTER, YEAR, Millis

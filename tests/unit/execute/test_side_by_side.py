@@ -4,6 +4,7 @@ And by a clock that is moved by hand: what takes too long is left behind.
 """
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from threading import Event, Thread
@@ -11,7 +12,6 @@ from typing import Any
 
 import pytest
 from attrs import define, evolve, field
-from delayer.flow.use_cases.places import Slots
 from greenlet import getcurrent, greenlet
 
 from delayer.actions.rules.model import Done, Refused, Result, Retry
@@ -20,8 +20,7 @@ from delayer.engines.process import SystemClock
 from delayer.engines.workers import WorkerThreads, outcome_of
 from delayer.execute.desk import Course
 from delayer.execute.execute import GRACE, Execute
-from delayer.flow.rules.block import Party
-from delayer.flow.rules.gate import SLOTS
+from delayer.flow.rules.gate import SLOTS, Go
 from delayer.flow.use_cases.breaker import Breaker
 from delayer.ledger.model import State
 from delayer.schedule.instants import HOUR, SECOND, Millis
@@ -324,29 +323,31 @@ def test_an_attempt_without_a_limit_is_never_left_behind() -> None:
 # ------------------------------------------------------------ what threads share
 
 
-def test_a_slot_that_is_given_back_while_another_is_taken_harms_nobody() -> None:
-    """Attempts end in their threads, whatever asks for a slot meanwhile."""
-    slots = Slots()
-    mine = Party(owner="one", target="t")
-    for number in range(SLOTS // 2):
-        assert slots.take(f"{number}", Party(owner=f"owner {number}", target="t"))
+def test_who_goes_in_while_others_come_out_harms_nobody() -> None:
+    """Attempts end in their threads, whatever asks for room meanwhile."""
+    room = use_cases.room(World().ports("execute"))
+    messages = [an_executor_message(NOW - 1 - number) for number in range(4)]
+    said: list[object] = []
+    before = sys.getswitchinterval()
 
-    class Meanwhile:
-        """Another thread ends while this one counts."""
+    def in_and_out(number: int) -> None:
+        for turn in range(300):
+            [answer] = room.line_up({f"{number} {turn}": messages[number]}).values()
+            said.append(answer)
+            room.over(messages[number], f"{number} {turn}")
 
-        target = "t"
-        left = 0
-
-        @property
-        def owner(self) -> str:
-            if not self.left:
-                self.left = 1
-                other = Thread(target=slots.leave, args=("0",), daemon=True)
-                other.start()
-                other.join(0.02)
-            return mine.owner
-
-    assert slots.take("mine", Meanwhile())  # type: ignore[arg-type] # it has the same fields
+    threads = [Thread(target=in_and_out, args=(number,), daemon=True) for number in range(4)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE)
+    finally:
+        sys.setswitchinterval(before)
+    assert [type(one) for one in said] == [Go] * 1200
+    whole = room.line_up({f"{number}": messages[0] for number in range(SLOTS)})
+    assert sum(isinstance(one, Go) for one in whole.values()) == SLOTS // 2, "all slots were free again"
 
 
 @pytest.mark.parametrize("settled", ["one", "other"])

@@ -11,7 +11,7 @@ from delayer.enqueue.rules import MoveToDeadLetters
 from delayer.execute.rules import Made, carried
 from delayer.flow.rules.block import Party
 from delayer.flow.rules.gate import Go, Later
-from delayer.flow.rules.limit import limited
+from delayer.flow.words import limited
 from delayer.ledger.model import ENDS, MAX_DETAIL, Refuse
 from delayer.ledger.rules import Claim, decide_claim
 from delayer.relay.rules import ADDED, LAST_CALL, STALE, WaitForExecutor, decide, delay_of, next_group

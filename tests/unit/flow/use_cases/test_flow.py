@@ -4,19 +4,18 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from attrs import define, evolve
-from delayer.execute.together import LedgerTogether
+from attrs import define, evolve, fields, frozen
 
 from delayer.actions.ports import NotAttempted, Target
 from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.engines.memory.faults import Fault, FaultPlan
 from delayer.engines.ports import Unavailable
+from delayer.execute.execute import Execute, Write
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, opened, probing
 from delayer.flow.rules.comeback import IN_A_ROW
 from delayer.flow.use_cases.breaker import MOST_IN_ALL
 from delayer.flow.words import suspended
-from delayer.ledger.model import Arrival, LedgerChange, State
-from delayer.ledger.ports import Conflict, WriteResult
+from delayer.ledger.model import Arrival, LedgerRow, State
 from delayer.ledger.rules import taken
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage, decode
@@ -184,18 +183,20 @@ def test_what_finds_no_room_and_is_too_old_uses_up_no_probe() -> None:
     assert {block.probe for block in all_rows(world.blocks).values() if block.kind is BlockKind.CIRCUIT} == {""}
 
 
-class Silent(LedgerTogether):
-    """It answers no write."""
+@frozen(kw_only=True)
+class Silent(Execute):
+    """Its ledger answers no write."""
 
-    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
-        return [Unavailable("down") for _ in changes]
+    def write(self, asked: Sequence[Write]) -> Sequence[LedgerRow | Unavailable | None]:
+        return [Unavailable("down") for _ in asked]
 
 
-class Overtaken(LedgerTogether):
+@frozen(kw_only=True)
+class Overtaken(Execute):
     """Before any write, another message takes the attempt."""
 
-    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
-        return [Conflict(taken(a_claim(arrival=Arrival.CONTESTED), "another")) for _ in changes]
+    def write(self, asked: Sequence[Write]) -> Sequence[LedgerRow | Unavailable | None]:
+        return [taken(a_claim(arrival=Arrival.CONTESTED), "another") for _ in asked]
 
 
 def not_now(message: ExecutorMessage) -> Result:
@@ -251,14 +252,13 @@ def test_what_has_no_time_left_keeps_no_probe() -> None:
     assert circuit(world).probe == ""
 
 
-@pytest.mark.parametrize(("ledger", "again"), [(Silent, ["m0"]), (Overtaken, [])])
-def test_what_cannot_take_its_attempt_keeps_no_probe(ledger: type[LedgerTogether], again: list[str]) -> None:
+@pytest.mark.parametrize(("kind", "again"), [(Silent, ["m0"]), (Overtaken, [])])
+def test_what_cannot_take_its_attempt_keeps_no_probe(kind: type[Execute], again: list[str]) -> None:
     """It has been named before. Then AWS does not answer, or another message of its schedule was faster."""
     world = world_with(PROBED)
     put_row(world.ledger, a_claim(arrival=Arrival.CONTESTED))
-    real = world.execute.ledger_together
-    together = ledger(ledger_in_batches=real.ledger_in_batches, clock=real.clock, new_meeting=real.new_meeting)
-    assert evolve(world.execute, ledger_together=together)(to_executor(an_executor_message())) == again
+    execute = kind(**{one.name: getattr(world.execute, one.name) for one in fields(Execute)})
+    assert execute(to_executor(an_executor_message())) == again
     assert world.target.reached == []
     assert circuit(world).probe == ""
 
