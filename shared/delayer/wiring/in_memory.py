@@ -95,13 +95,14 @@ SETTINGS: Final = Settings(
 OWN: Final = frozenset({"listed_journal", "optional_journal", "optional_waiting", "cancel_of_series", "canary"})
 GIVEN: Final = {
     "clock": "clock_for",
+    "workers": "workers_for",
     "settings": "settings_for",
     "new_token": "token_for",
     "executor_queues": "queues_for",
     "policy_queues": "policy_queues_for",
 }
 SAFE: Final = frozenset(
-    {"observer", "parallel", "workers", "randomness", "pick", "new_job_id", "new_series_id"}
+    {"observer", "parallel", "randomness", "pick", "new_job_id", "new_series_id"}
     | {"journal", "live_count", "fail_fast_live_count", "rate_limit", "topic", "read_dead_letter"}
     | {"actions", "action_rows", "owner_claim", "owner_policies", "owner_policy_rows"}
     | {"stream_consumer", "consumers", "function_at", "executor_remote", "rule_of", "tz_version"}
@@ -273,10 +274,9 @@ class StackInMemory(Bundle):
         """The queues of the policies, as a function sees them."""
         return {"spread": self.port_for(function, self.policy_queue)}
 
-    @property
-    def workers(self) -> Workers:
+    def workers_for(self, function: str) -> Workers:
         """What may take its time takes none here."""
-        return AtOnce(self.clock)
+        return AtOnce(self.clock_for(function))
 
     def new_job_id(self) -> str:
         """As that of a series."""

@@ -373,8 +373,7 @@ class Stack(World):
         """A repository, with a network between it and what it stores."""
         return evolve(port, store=RemoteStore(store=self.replica, label=label, network=self.network))
 
-    @property
-    def workers(self) -> Workers:
+    def workers_for(self, function: str) -> Workers:
         return VirtualWorkers(self.kernel)
 
     def clock_for(self, function: str) -> Clock:

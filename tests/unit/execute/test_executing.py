@@ -276,14 +276,16 @@ def test_what_waits_is_looked_at_again_as_soon_as_it_is_too_old_at_the_latest(
 def test_a_hop_is_no_attempt_and_belongs_to_one_message() -> None:
     """Whoever died before the send sends another; of those, too, the first that arrives goes on."""
     row = hopped(retried(a_claim(), "d2", NOW, retry_at=NOW + DAY), "d3", NOW, after="d2")
-    early, following = an_executor_message(fence="d2", attempt=2), an_executor_message(fence="d3", attempt=2)
-    assert (row.attempt, row.retry_at, row.at) == (2, NOW + DAY, NOW)
+    early = an_executor_message(fence="d2", attempt=2)
+    following = evolve(early, fence="d3", hops=1)
+    assert (row.attempt, row.retry_at, row.at, row.hops) == (2, NOW + DAY, NOW, 1)
     assert decide_attempt(following, row) == Attempt()
     assert decide_attempt(early, row) == SendNext()
     assert isinstance(decide_attempt(an_executor_message(), row), Refuse), "the one whose attempt has failed"
     again = contested(row)
-    assert decide_attempt(early, again) == decide_attempt(following, again) == Take()
-    assert decide_attempt(early, evolve(again, stopped_at=NOW)) == DropStopped(), "and not only when its attempt is due"
+    assert decide_attempt(following, again) == decide_attempt(evolve(following, fence="d4"), again) == Take()
+    assert decide_attempt(early, again) == SendNext(), "it may be deleted by another delivery of it"
+    assert decide_attempt(following, evolve(again, stopped_at=NOW)) == DropStopped(), "and not only when it is due"
     after = hopped(again, "d5", NOW, after="d4")
     assert isinstance(decide_attempt(early, after), Refuse)
     assert isinstance(decide_attempt(following, after), Refuse)

@@ -105,7 +105,8 @@ class Function:
         self.handled.append(body)
         self.when.get(body, lambda: None)()
         if body.startswith("slow"):
-            yield Apart(self.hang, left_at=lambda: 0)
+            began = self.world.clock.now()
+            yield Apart(self.hang, left_at=lambda: 0, kept_since=lambda: began)
         now = self.world.clock.now()
         if body.startswith("turn"):
             yield Until(now + SECOND, kept_since=now)

@@ -317,7 +317,7 @@ class Asked(Line):
     def line_up(self, messages: Mapping[str, DelayerMessage], ready: Millis) -> dict[str, Answer[DelayerMessage]]:
         if any(one.schedule.id == self.fails_at for one in messages.values()):
             raise ZeroDivisionError
-        self.messages += messages.values()
+        self.messages.extend(messages.values())
         return Line.line_up(self, messages, ready)
 
 

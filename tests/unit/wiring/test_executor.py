@@ -64,7 +64,7 @@ def test_each_invocation_looks_after_threads_that_hang(monkeypatch: pytest.Monke
     world = World()
     world.observer = Observer()
     noted = Noted(world.clock)
-    monkeypatch.setattr(World, "workers", noted)
+    monkeypatch.setattr(World, "workers_for", lambda *_: noted)
     target = ScriptedTarget(world.clock)
     handle = handler_of(world.ports("execute"), target)  # type: ignore[arg-type] # on fakes
     for number in (1, 2):
@@ -96,7 +96,7 @@ def test_what_its_author_says_is_how_long_an_attempt_may_take(monkeypatch: pytes
     world.observer = Observer()
     message, looking = an_executor_message(START), Looking(world.clock)
     put_row(world.ledger, claimed(message.schedule, message.nonce))
-    monkeypatch.setattr(World, "workers", looking)
+    monkeypatch.setattr(World, "workers_for", lambda *_: looking)
 
     def target(_: ExecutorMessage) -> Result:
         deadlines.extend(one.left_at for one in looking.now.args if isinstance(one, Delivery))
