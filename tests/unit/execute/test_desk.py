@@ -188,6 +188,8 @@ class Stage:
                         self.answers[wish] = yield (Ask if step == "ask" else Tell)(wish)
                     except Unavailable as error:
                         self.answers[wish] = str(error)
+                case "apart":
+                    yield Apart(lambda: None)
                 case ("target", limit):
                     yield from self._at_target(name, limit)
                 case ("until", wait):
@@ -289,13 +291,15 @@ def test_random_courses_keep_all_promises(
 
 
 def test_a_request_has_as_many_as_dynamodb_takes() -> None:
-    """The first that asked; the others are in the next one, which does not wait for more."""
-    stage = Stage()
+    """The first that asked, and it waits for no more; the others are in the next one."""
+    stage = Waiting(begun=[])
     many = {f"{chr(200 + number)}{number}": ["tell"] for number in range(AT_MOST + 2)}
     stage.play({**many, "z": [TARGET]})
     first, second = stage.requests
     assert [name.partition(".")[0] for name in first + second] == list(many)
     assert (len(first), len(second)) == (AT_MOST, 2)
+    assert stage.begun[0] == NOW
+    assert stage.begun[1] <= NOW + MOMENT
 
 
 @pytest.mark.parametrize(
