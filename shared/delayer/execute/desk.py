@@ -43,7 +43,7 @@ class Apart:
 
 
 class TookTooLong(Exception):
-    """What was done apart has not come to its end in time. Nobody knows whether it still does something."""
+    """It has not come to its end in time. Nobody knows whether it still does something."""
 
 
 Course = Generator[Any, Any, Any]  # yields Until, Apart, or what one of the requests is for
@@ -187,7 +187,7 @@ class Desk:
         return False
 
     def _may_be_asked(self, request: SharedRequest, asking: Sequence[Chair]) -> bool:
-        """Whoever comes from a target waits a moment for others that are still there."""
+        """An outcome waits a moment for others that are still at their targets."""
         waited = self.clock.now() - asking[0].since
         if len(asking) >= AT_MOST or not 0 <= waited < request.moment:  # a clock may be set back
             return True

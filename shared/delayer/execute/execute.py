@@ -67,7 +67,7 @@ class SendOn:
 
 
 @define(eq=False, kw_only=True)
-class Delivery:
+class Held:
     """A message on its way through an executor."""
 
     received: ReceivedMessage
@@ -161,7 +161,7 @@ class Execute:
     def settle(self, received: ReceivedMessage) -> Course:
         """Whether the message may be deleted. What is no fault of the message keeps it: it comes again."""
         message: ExecutorMessage | OutcomeMessage | None = None
-        delivery: Delivery | None = None
+        held: Held | None = None
         try:
             read = decode_for_executor(received.body)
             if isinstance(read, WarmUp):
@@ -171,8 +171,8 @@ class Execute:
                 return (yield from self._write_down(rules.made_of(message)))
             self.check(message)
             _ = retrying.policy_of(message.schedule.definition)
-            delivery = Delivery(received=received, message=message)
-            is_done = yield from self._go(delivery)
+            held = Held(received=received, message=message)
+            is_done = yield from self.go(held)
         except Malformed as error:
             is_done = yield Apart(partial(self._dead_letter, received, error.reason, message))
         except NotAttempted as error:
@@ -181,36 +181,36 @@ class Execute:
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one message, its neighbours are handled
             self._warn("not settled", message, error=repr(error))
             is_done = False
-        if delivery:
-            yield from self._leave(delivery)
+        if held:
+            yield from self._leave(held)
         return is_done
 
-    def _go(self, delivery: Delivery) -> Course:
+    def go(self, held: Held) -> Course:
         """The ledger is read once there is room for the attempt: before that, a stop would be missed."""
         now = self.clock.now()
-        if (early := rules.decide_wait(delivery.message, now)) and early.at - now > MAX_HOLD:
-            self.observer.warn("far too early: it comes again", delivery.message.schedule.id)
+        if (early := rules.decide_wait(held.message, now)) and early.at - now > MAX_HOLD:
+            self.observer.warn("far too early: it comes again", held.message.schedule.id)
             return False
         for _ in range(ROUNDS):
-            later = yield from self._find_room(delivery)
-            row = yield Read(delivery.message.schedule.id)
-            is_done = yield from self._by_row(delivery, row, later)
+            later = yield from self._find_room(held)
+            row = yield Read(held.message.schedule.id)
+            is_done = yield from self._by_row(held, row, later)
             while isinstance(is_done, LedgerRow):  # it was in the way
-                is_done = yield from self._by_row(delivery, is_done, later)
+                is_done = yield from self._by_row(held, is_done, later)
             if is_done is not None:
                 return is_done
         return False
 
-    def _find_room(self, delivery: Delivery) -> Course:
+    def _find_room(self, held: Held) -> Course:
         """Returns None as soon as there is room; what it waits for, if that takes longer than it is held here."""
         kept_since = 0
         while True:
-            due = rules.due_of(delivery.message)
+            due = rules.due_of(held.message)
             if due - self.clock.now() > MAX_HOLD:
-                return Later(message=delivery.message, at=due, why=None)
-            delivery.in_room = True
-            answer: Going | Waiting = yield LineUp(message=delivery.message, receipt=delivery.receipt)
-            delivery.message = answer.message
+                return Later(message=held.message, at=due, why=None)
+            held.in_room = True
+            answer: Going | Waiting = yield LineUp(message=held.message, receipt=held.receipt)
+            held.message = answer.message
             if isinstance(answer, Go):
                 return None
             now = self.clock.now()
@@ -219,16 +219,16 @@ class Execute:
             kept_since = (kept_since or now) if answer.message.slots else 0  # for its turn, and not for room
             yield Until(answer.at, kept_since=kept_since)
 
-    def _by_row(self, delivery: Delivery, row: LedgerRow | None, later: Waiting | None) -> Course:
+    def _by_row(self, held: Held, row: LedgerRow | None, later: Waiting | None) -> Course:
         """Whether the message may be deleted; or the row that is in the way; None: room is to be found again."""
-        message = delivery.message
+        message = held.message
         match rules.decide_attempt(message, row):
             case rules.Attempt() | rules.Take() as decision if row:
                 if later := rules.decide_later(message, row, later, self.clock.now()):
-                    return (yield from self.put_off(delivery, row, later))
+                    return (yield from self.put_off(held, row, later))
                 if isinstance(decision, rules.Take):
-                    return (yield from self._take(delivery, row))
-                return (yield from self._attempt(delivery, row))
+                    return (yield from self.take(held, row))
+                return (yield from self.attempt(held, row))
             case rules.SendNext() if row:
                 return (yield from self._send_next(message, row))
             case rules.DropStopped() if row:
@@ -240,17 +240,17 @@ class Execute:
                 self.observer.note("overtaken by a new claim, read again later", message.schedule.id)
                 return False
             case _:
-                return (yield Apart(partial(self._dead_letter, delivery.received, NO_CLAIM, message)))
+                return (yield Apart(partial(self._dead_letter, held.received, NO_CLAIM, message)))
 
-    def put_off(self, delivery: Delivery, row: LedgerRow, later: Waiting) -> Course:
+    def put_off(self, held: Held, row: LedgerRow, later: Waiting) -> Course:
         """It is held here, or another message waits on: no attempt is used up, but its age goes on.
 
         A long delay takes several messages, one after the other (ADR 0087). The ledger first, with a token of its own
         for the one that waits on: after a crash before its send, and if nobody knows whether it was sent, this one
         comes back and finds its token in `retry_of`.
         """
-        yield from self._leave(delivery)
-        delivery.message = message = later.message
+        yield from self._leave(held)
+        held.message = message = later.message
         now, at = self.clock.now(), later.at
         if at - now <= MAX_HOLD:
             yield Until(at)
@@ -274,25 +274,25 @@ class Execute:
         again = evolve(message, fence=following.fence, not_before=due, hops=following.hops)
         return (yield from self.send(again, delay))
 
-    def _take(self, delivery: Delivery, row: LedgerRow) -> Course:
+    def take(self, held: Held, row: LedgerRow) -> Course:
         """The gate, and then the ledger: no other message makes this attempt from now on."""
         self._check_time()
-        entered = yield Apart(partial(self._enter, delivery, row))
+        entered = yield Apart(partial(self.enter, held, row))
         if isinstance(entered, Later):
-            return (yield from self.put_off(delivery, row, entered))
-        following = taken(row, delivery.message.fence)
+            return (yield from self.put_off(held, row, entered))
+        following = taken(row, held.message.fence)
         current = yield Write(LedgerChange(row=following, over=row))
         if current is not None:
             return current
-        return (yield from self._attempt(delivery, following))
+        return (yield from self.attempt(held, following))
 
     # ------------------------------------------------------------ its attempt
 
-    def _attempt(self, delivery: Delivery, row: LedgerRow) -> Course:
+    def attempt(self, held: Held, row: LedgerRow) -> Course:
         attempt = Apart(
-            partial(self.make, delivery, row),
-            left_at=lambda: delivery.left_at,
-            kept_since=lambda: delivery.reached_at,
+            partial(self.make, held, row),
+            left_at=lambda: held.left_at,
+            kept_since=lambda: held.reached_at,
         )
         try:
             made = yield attempt
@@ -300,52 +300,53 @@ class Execute:
                 yield Until(made.at, kept_since=self.clock.now())
                 made = yield attempt
         except TookTooLong:
-            delivery.is_left = True
+            held.is_left = True
             late = Retry(detail=f"it took longer than {self.seconds:g} s", is_outage=True)
-            made = yield Apart(partial(self._made, delivery, late, is_probe=False))
+            made = yield Apart(partial(self._made, held, late, is_probe=False))
         if isinstance(made, Later):
-            return (yield from self.put_off(delivery, row, made))
+            return (yield from self.put_off(held, row, made))
         try:
             return (yield from self.record(made, row))
         except Exception as error:  # noqa: BLE001 - whatever it is, the attempt was made, and must not be made again
             self._warn("the outcome could not be written", made.message, error=repr(error))
             return (yield from self.carry(made))
 
-    def _enter(self, delivery: Delivery, row: LedgerRow) -> Going | Waiting:
-        return self.room.enter(delivery.message, delivery.receipt, is_taken=row.arrival is Arrival.TAKEN)
+    def enter(self, held: Held, row: LedgerRow) -> Going | Waiting:
+        return self.room.enter(held.message, held.receipt, is_taken=row.arrival is Arrival.TAKEN)
 
-    def make(self, delivery: Delivery, row: LedgerRow) -> rules.Made | Going | Waiting | None:
+    def make(self, held: Held, row: LedgerRow) -> rules.Made | Going | Waiting | None:
         """In a thread of its own: the last look, the attempt, and what is told of it. Go: its turn is to come.
 
         Raises NotAttempted, or Unavailable, before the target was reached.
         """
-        if early := rules.decide_wait(delivery.message, self.clock.now()):
-            return Go(message=delivery.message, at=early.at)
-        refused, is_probe = self.permit(delivery.message), False
+        self._check_time()
+        if early := rules.decide_wait(held.message, self.clock.now()):
+            return Go(message=held.message, at=early.at)
+        refused, is_probe = self.permit(held.message), False
         if refused is None:
-            entered = self._enter(delivery, row)
+            entered = self.enter(held, row)
             if isinstance(entered, Later) or entered.at > self.clock.now():
                 return entered
             is_probe = entered.is_probe
         self._check_time()
         now = self.clock.now()
-        delivery.lateness = rules.lateness(delivery.message, now)
-        delivery.reached_at = now
-        delivery.left_at = now + round((self.seconds + GRACE) * SECOND) if self.seconds else 0
-        result = refused or self.reach(delivery.message)
-        delivery.reached_at = delivery.left_at = 0  # what is told of it now is no part of the attempt
-        return None if delivery.is_left else self._made(delivery, result, is_probe=is_probe)
+        held.lateness = rules.lateness(held.message, now)
+        held.reached_at = now
+        held.left_at = now + round((self.seconds + GRACE) * SECOND) if self.seconds else 0
+        result = refused or self.reach(held.message)
+        held.reached_at = held.left_at = 0  # what is told of it now is no part of the attempt
+        return None if held.is_left else self._made(held, result, is_probe=is_probe)
 
-    def _made(self, delivery: Delivery, result: Result, *, is_probe: bool) -> rules.Made:
+    def _made(self, held: Held, result: Result, *, is_probe: bool) -> rules.Made:
         """It was made: whatever is raised here, it must not be made again. Its room is others' from now on.
 
         A schedule that has probed in vain waits as all others do: its own delays are for attempts that count.
         """
-        message, lateness = delivery.message, delivery.lateness
+        message, lateness = held.message, held.lateness
         is_probe = is_probe and (isinstance(result, Done) or result.reached)
         try:
-            delivery.in_room = False
-            self.room.made(message, delivery.receipt, result)
+            held.in_room = False
+            self.room.made(message, held.receipt, result)
             if is_probe and isinstance(result, Retry):
                 result = evolve(result, after_seconds=max(result.after_seconds or 0, self.room.pause(message)))
         except Exception as error:  # noqa: BLE001 - see above
@@ -376,11 +377,11 @@ class Execute:
         if not self.has_time():
             raise NotAttempted("no time left for an attempt")
 
-    def _leave(self, delivery: Delivery) -> Course:
+    def _leave(self, held: Held) -> Course:
         """It makes no attempt now: what it has of room, and the probe, are others'."""
-        if delivery.in_room:
-            delivery.in_room = False
-            yield Apart(partial(self.room.over, delivery.message, delivery.receipt))
+        if held.in_room:
+            held.in_room = False
+            yield Apart(partial(self.room.over, held.message, held.receipt))
 
     def _measure(self, schedule: Schedule, lateness: Millis) -> None:
         """A relaxed schedule is late by nature: what is alarmed about the others does not see it (ADR 0097)."""

@@ -36,7 +36,7 @@ def pause_after(pause: Millis, received: int, asked: int) -> Millis:
 
 @frozen(kw_only=True)
 class Refill:
-    """What comes in beside a batch: a course that nobody waits for."""
+    """Receives more beside a batch: a course that nobody waits for."""
 
     clock: Clock
     guard: Guard
@@ -77,7 +77,7 @@ class Refill:
             self.observer.warn("not handled beside the batch: it comes again", error=repr(error))
 
     def _end(self, received: ReceivedMessage, began: Millis, *, is_done: bool) -> None:
-        """What is left for want of time comes at once, for another function; anything else in a while."""
+        """If it is left for want of time, it comes at once, for another function; else in a while."""
         one = received.message_id if is_done or self.has_time() else NotBegun(received.message_id)
         if self.guard.end([received], [] if is_done else [one], began) == []:
             self.own_queue.delete(received)

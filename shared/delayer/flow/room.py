@@ -175,7 +175,7 @@ class Room:
         return found
 
     def _closed(self, message: ExecutorMessage, wait: Wait) -> Later[ExecutorMessage]:
-        """What is not due yet does not wait for that."""
+        """As long as it is not due, it does not wait for that."""
         now, due = self.clock.now(), due_of(message)
         at, why = (now + wait.seconds * SECOND, wait.block) if due <= now else (due, None)
         return Later(message=_voided(message), at=at, why=why)

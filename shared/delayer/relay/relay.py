@@ -149,7 +149,7 @@ class Relay(HandOver):
         return {key: one for key, one in decisions.items() if key in needed or key not in messages}
 
     def lined_up(self, due: Mapping[str, DelayerMessage], now: Millis) -> dict[str, Decision]:
-        """What must wait although it is due waits unclaimed, so that it can still be cancelled (ADR 0110, 0114).
+        """Schedules that must wait although they are due wait unclaimed: they can still be cancelled (ADR 0110, 0114).
 
         What has been kept for longer than its `maxAgeSeconds` goes on: its executor gives it up, and says so. One that
         our own code fails at does not keep its neighbours waiting.
@@ -194,8 +194,11 @@ class Relay(HandOver):
         for (key, one), sent in zip(later.items(), again, strict=True):
             if key not in left:
                 self.successors.sent(one.message)
-                event, facts = ("waits", {"block": one.why.key}) if one.why else ("not yet, sent again", {})
-                self.observer.note(event, one.message.schedule.id, delaySeconds=sent.delay_seconds, **facts)
+                schedule_id, delay = one.message.schedule.id, sent.delay_seconds
+                if one.why:
+                    self.observer.note("waits", schedule_id, block=one.why.key, delaySeconds=delay)
+                else:
+                    self.observer.note("not yet, sent again", schedule_id, delaySeconds=delay)
         return left
 
     def _fire(self, going: Mapping[str, Go[DelayerMessage]], give_back: Millis) -> list[str]:

@@ -275,7 +275,7 @@ class StackInMemory(Bundle):
         return {"spread": self.port_for(function, self.policy_queue)}
 
     def workers_for(self, function: str) -> Workers:
-        """What may take its time takes none here."""
+        """Nothing takes its time here."""
         return AtOnce(self.clock_for(function))
 
     def new_job_id(self) -> str:

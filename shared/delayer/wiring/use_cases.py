@@ -107,7 +107,7 @@ def execute(
 
 
 def refill(ports: "Bundle", guard: "Guard", has_time: "Callable[[], bool]") -> "Refill":
-    """What the consumer of an action's queue does beside a batch, while a target keeps it waiting."""
+    """Beside a batch of an action's queue, while a target keeps it waiting."""
     from delayer.execute.refill import Refill
 
     return build(Refill, ports, guard=guard, has_time=lambda: not guard.is_trying and has_time())

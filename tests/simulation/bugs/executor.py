@@ -13,7 +13,7 @@ from delayer.engines.store.model import Item
 from delayer.execute import execute
 from delayer.execute import rules as executing
 from delayer.execute.desk import Apart, Course
-from delayer.execute.execute import Delivery, LineUp
+from delayer.execute.execute import Held, LineUp
 from delayer.flow.rules.gate import Later
 from delayer.ledger import rules as ledger_rules
 from delayer.ledger.model import LedgerChange, LedgerRow, Refuse, State
@@ -25,7 +25,7 @@ from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
 _call = execute.Execute.__call__
-_go = execute.Execute._go
+_go = execute.Execute.go
 _decide_attempt = executing.decide_attempt
 _decide_later = executing.decide_later
 _retry_seconds = retrying.retry_seconds
@@ -94,24 +94,24 @@ def _but_the_last(self: Any, batch: Sequence[Any], beside: Any = None) -> list[s
     return _call(self, batch[:-1] if len(batch) > 1 else batch, beside)
 
 
-def _deleted_as_it_is_early(self: Any, delivery: Delivery) -> Course:
-    answer = yield LineUp(message=delivery.message, receipt=delivery.receipt)
-    return True if isinstance(answer, Later) else (yield from _go(self, delivery))
+def _deleted_as_it_is_early(self: Any, held: Held) -> Course:
+    answer = yield LineUp(message=held.message, receipt=held.receipt)
+    return True if isinstance(answer, Later) else (yield from _go(self, held))
 
 
-def _written_first(self: Any, delivery: Delivery, row: LedgerRow) -> Course:
-    lateness = executing.lateness(delivery.message, self.clock.now())
-    made = executing.Made(message=delivery.message, result=Done("HTTP 200"), lateness=lateness)
+def _written_first(self: Any, held: Held, row: LedgerRow) -> Course:
+    lateness = executing.lateness(held.message, self.clock.now())
+    made = executing.Made(message=held.message, result=Done("HTTP 200"), lateness=lateness)
     is_done = yield from self.record(made, row)
-    yield Apart(partial(self.make, delivery, row))
+    yield Apart(partial(self.make, held, row))
     return is_done
 
 
-def _taken_later(self: Any, delivery: Delivery, row: LedgerRow) -> Course:
-    made = yield Apart(partial(self.make, delivery, row))
+def _taken_later(self: Any, held: Held, row: LedgerRow) -> Course:
+    made = yield Apart(partial(self.make, held, row))
     if isinstance(made, Later):
-        return (yield from self.put_off(delivery, row, made))
-    following = ledger_rules.taken(row, delivery.message.fence)
+        return (yield from self.put_off(held, row, made))
+    following = ledger_rules.taken(row, held.message.fence)
     current = yield execute.Write(LedgerChange(row=following, over=row))
     return current or (yield from self.record(made, following))
 
@@ -292,13 +292,13 @@ BUGS = (
         name="outcome-before-its-attempt",
         what="the outcome is written, and then the attempt is made",
         breaks=Invariant.ONE_END,
-        swaps=((execute.Execute, "_attempt", _written_first),),
+        swaps=((execute.Execute, "attempt", _written_first),),
     ),
     Bug(
         name="attempt-before-its-take",
         what="of several messages for an attempt, each makes it before the ledger says that it was taken",
         breaks=Invariant.ONCE,
-        swaps=((execute.Execute, "_take", _taken_later),),
+        swaps=((execute.Execute, "take", _taken_later),),
     ),
     Bug(
         name="last-of-an-executors-batch-forgotten",
@@ -310,6 +310,6 @@ BUGS = (
         name="later-forgets-its-place",
         what="a message that is told to come later loses its place, and is deleted with its batch",
         breaks=Invariant.NOTHING_LOST,
-        swaps=((execute.Execute, "_go", _deleted_as_it_is_early),),
+        swaps=((execute.Execute, "go", _deleted_as_it_is_early),),
     ),
 )

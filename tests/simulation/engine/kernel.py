@@ -211,6 +211,7 @@ class VirtualWorkers:
 
     def begin(self) -> None:
         """What was left behind in an earlier invocation has ended, or died."""
+        self._busy, self._ended = set(), []
 
     def start(self, number: int, do: Callable[[], object]) -> None:
         def body() -> None:

@@ -13,7 +13,7 @@ from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage
 from delayer.engines.memory.runtime import MemoryObjects
 from delayer.engines.ports import ReceivedMessage
 from delayer.engines.store.model import ItemChange, Query
-from delayer.execute.execute import Delivery, Execute
+from delayer.execute.execute import Held, Execute
 from delayer.flow import repository as blocks
 from delayer.flow.ports import Rows
 from delayer.flow.repository import StoredBlocks
@@ -166,9 +166,9 @@ class WatchedFeed(Feed):
 class WatchedExecute(Execute):
     """Whoever makes an attempt knows the row by which it was decided, whichever thread has asked for that."""
 
-    def make(self, delivery: Delivery, row: LedgerRow) -> Any:
-        current().read[delivery.message.schedule.id] = row
-        return super().make(delivery, row)
+    def make(self, held: Held, row: LedgerRow) -> Any:
+        current().read[held.message.schedule.id] = row
+        return super().make(held, row)
 
 
 @frozen(kw_only=True)

@@ -98,7 +98,7 @@ class Payload:
 
     @property
     def value(self) -> Any:
-        """What it says."""
+        """The JSON value that it says."""
         return read(self.sent) if self._read is None else self._read
 
 

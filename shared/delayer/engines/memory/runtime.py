@@ -41,7 +41,8 @@ class AtOnce:
     _ended: list[tuple[int, object]] = Factory(list)
 
     def begin(self) -> None:
-        """Nothing is left of what was before."""
+        """Nothing is told of what an invocation has begun that died."""
+        self._ended = []
 
     def start(self, number: int, do: Callable[[], object]) -> None:
         try:

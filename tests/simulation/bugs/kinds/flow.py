@@ -22,7 +22,7 @@ from tests.simulation.oracle.invariant import Invariant
 
 _decide_too_old = executing.decide_too_old
 _decide_later = executing.decide_later
-_enter = execute.Execute._enter
+_enter = execute.Execute.enter
 _probed = Breaker.probed
 _lined_up = relay.Relay.lined_up
 FOR_EVER = 100 * DAY
@@ -32,8 +32,8 @@ def _only_its_delay(message: Any, row: LedgerRow, later: Any, now: Any) -> Any:
     return _decide_later(message, row, None, now)
 
 
-def _always_open(self: Any, delivery: Any, row: LedgerRow) -> Any:
-    return Go(message=delivery.message, at=0)
+def _always_open(self: Any, held: Any, row: LedgerRow) -> Any:
+    return Go(message=held.message, at=0)
 
 
 def _has_waited(row: LedgerRow) -> bool:
@@ -44,8 +44,8 @@ def _once(message: Any, row: LedgerRow, later: Any, now: Any) -> Any:
     return None if _has_waited(row) else _decide_later(message, row, later, now)
 
 
-def _open_the_second_time(self: Any, delivery: Any, row: LedgerRow) -> Any:
-    return _always_open(self, delivery, row) if _has_waited(row) else _enter(self, delivery, row)
+def _open_the_second_time(self: Any, held: Any, row: LedgerRow) -> Any:
+    return _always_open(self, held, row) if _has_waited(row) else _enter(self, held, row)
 
 
 def _only_in_line(self: Any, due: Any, now: Any) -> Any:
@@ -100,7 +100,7 @@ BUGS = (
         name="gate-not-asked-again",
         what="only the relay asks whether a target is suspended, or its circuit open",
         breaks=Invariant.WAITS,
-        swaps=((executing, "decide_later", _only_its_delay), (execute.Execute, "_enter", _always_open)),
+        swaps=((executing, "decide_later", _only_its_delay), (execute.Execute, "enter", _always_open)),
     ),
     Bug(
         name="claimed-and-waits",
@@ -156,7 +156,7 @@ BUGS = (
         name="waits-once",
         what="what has waited once is attempted when it comes again, suspended or not",
         breaks=Invariant.WAITS,
-        swaps=((executing, "decide_later", _once), (execute.Execute, "_enter", _open_the_second_time)),
+        swaps=((executing, "decide_later", _once), (execute.Execute, "enter", _open_the_second_time)),
     ),
     Bug(
         name="age-of-a-suspension",
