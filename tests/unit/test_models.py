@@ -46,7 +46,7 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.engines.workers.WorkerThreads": "remembers what its threads do, and which of them it has left behind",
     "delayer.execute.desk.Chair": "is where its course is",
     "delayer.execute.desk.Desk": "remembers who waits for what",
-    "delayer.execute.execute.Delivery": "is how far a message has come",
+    "delayer.execute.execute.Held": "is how far a message has come",
     "delayer.series.use_cases.step.KnownSeries": "remembers what its execution environment has read",
     "delayer.enqueue.enqueue.Sent": "remembers what its execution environment has sent",
     "delayer.signing.sign.Sign": "remembers the keys and rows that its execution environment has read",

@@ -289,6 +289,7 @@ class Execute:
     # ------------------------------------------------------------ its attempt
 
     def attempt(self, held: Held, row: LedgerRow) -> Course:
+        """In a thread of its own, which is left behind if it takes too long; and then its outcome."""
         attempt = Apart(
             partial(self.make, held, row),
             left_at=lambda: held.left_at,
@@ -312,6 +313,7 @@ class Execute:
             return (yield from self.carry(made))
 
     def enter(self, held: Held, row: LedgerRow) -> Going | Waiting:
+        """The last look of the room. Raises Unavailable."""
         return self.room.enter(held.message, held.receipt, is_taken=row.arrival is Arrival.TAKEN)
 
     def make(self, held: Held, row: LedgerRow) -> rules.Made | Going | Waiting | None:

@@ -13,7 +13,7 @@ from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage
 from delayer.engines.memory.runtime import MemoryObjects
 from delayer.engines.ports import ReceivedMessage
 from delayer.engines.store.model import ItemChange, Query
-from delayer.execute.execute import Held, Execute
+from delayer.execute.execute import Execute, Held
 from delayer.flow import repository as blocks
 from delayer.flow.ports import Rows
 from delayer.flow.repository import StoredBlocks

@@ -9,7 +9,7 @@ from attrs import define
 from delayer.actions.rules.model import Done, Result
 from delayer.engines.aws.bounded_calls import DEADLINE, MOST_MARGIN
 from delayer.engines.memory.runtime import AtOnce, MemoryObserver
-from delayer.execute.execute import GRACE, Delivery
+from delayer.execute.execute import GRACE, Held
 from delayer.fakes import ScriptedTarget
 from delayer.flow.room import PATIENCE
 from delayer.schedule.instants import SECOND, Millis
@@ -99,7 +99,7 @@ def test_what_its_author_says_is_how_long_an_attempt_may_take(monkeypatch: pytes
     monkeypatch.setattr(World, "workers_for", lambda *_: looking)
 
     def target(_: ExecutorMessage) -> Result:
-        deadlines.extend(one.left_at for one in looking.now.args if isinstance(one, Delivery))
+        deadlines.extend(one.left_at for one in looking.now.args if isinstance(one, Held))
         return Done("HTTP 200")
 
     deadlines: list[Millis] = []

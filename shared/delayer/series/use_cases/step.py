@@ -93,12 +93,12 @@ class StepSeries:
             if isinstance(rows, Unavailable):
                 raise rows
             series.rows = None
-            series.rows = self._settled(series.key.series, rows, happened)
+            series.rows = self.settled(series.key.series, rows, happened)
             if series.rows:
                 return
         raise Unavailable("others change the series all the time")
 
-    def _settled(self, series: str, rows: SeriesRows, happened: Happened) -> SeriesRows | None:
+    def settled(self, series: str, rows: SeriesRows, happened: Happened) -> SeriesRows | None:
         """The rows as they are now; None if the series has changed meanwhile: it must be read again."""
         cursor, definition = rows.cursor, rows.definition
         if cursor is None or definition is None:

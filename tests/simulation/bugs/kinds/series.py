@@ -32,7 +32,7 @@ _decide_step = stepping.decide_step
 _decide_any_step = backfill.decide_any_step
 _next_step = stepping.next_step
 _transact = Replica.transact
-_settled = step.StepSeries._settled
+_settled = step.StepSeries.settled
 _react = step.ReactToEvents.__call__
 
 
@@ -193,7 +193,7 @@ BUGS = (
         name="second-by-the-first-read",
         what="the second event of a series in a batch steps by the cursor from before the first one's write",
         breaks=Invariant.EACH_ONCE,
-        swaps=((step.StepSeries, "_settled", _by_the_first_read),),
+        swaps=((step.StepSeries, "settled", _by_the_first_read),),
     ),
     Bug(
         name="last-of-a-batch-forgotten",
