@@ -99,9 +99,9 @@ class Kernel:
             invocation.dead = True
             done(outcome)
 
-        self._begin(body, invocation)
+        self.begin(body, invocation)
 
-    def _begin(self, body: Do, invocation: Invocation) -> None:
+    def begin(self, body: Do, invocation: Invocation) -> None:
         """Its parent is whoever runs the events: there it goes back when it waits or ends."""
         thread = self._idle.pop() if self._idle else Thread(self._work, self._hub)
         thread.body, thread.invocation, thread.read, thread.listed_at = body, invocation, {}, 0
@@ -164,7 +164,7 @@ class Kernel:
                 self.at(self.now, mother.switch)
 
         for position, thing in enumerate(things):
-            self._begin(partial(body, position, thing), mother.invocation)
+            self.begin(partial(body, position, thing), mother.invocation)
         self._hub.switch()
         if died:
             raise died[0]
@@ -221,7 +221,7 @@ class VirtualWorkers:
                 self._note(number, error)
 
         self._busy.add(number)
-        self.kernel._begin(body, current().invocation)
+        self.kernel.begin(body, current().invocation)
 
     def do(self, number: int, do: Callable[[], object]) -> None:
         try:

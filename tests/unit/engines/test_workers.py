@@ -42,8 +42,8 @@ def heard(workers: Workers, number: int) -> list[tuple[int, Any]]:
 def done(workers: Workers, do: Any, number: int = 1) -> Any:
     """What it returns, or has raised."""
     workers.start(number, do)
-    [(told, outcome)] = heard(workers, 1)
-    assert told == number
+    [(reported, outcome)] = heard(workers, 1)
+    assert reported == number
     return outcome
 
 
@@ -55,7 +55,7 @@ def test_what_it_returns() -> None:
     workers = WorkerThreads()
     assert done(workers, lambda: 7) == 7
     assert done(workers, lambda: None) is None
-    assert nothing_more(workers), "it is told once"
+    assert nothing_more(workers), "it is reported once"
 
 
 @pytest.mark.parametrize("error", [ValueError("x"), SystemExit("x")])
@@ -76,7 +76,7 @@ def test_whoever_leads_does_something_itself() -> None:
     assert done(workers, threading.get_ident) != threading.get_ident()
 
 
-def test_each_is_told_when_it_ends_whatever_hangs() -> None:
+def test_each_is_reported_when_it_ends_whatever_hangs() -> None:
     workers = WorkerThreads()
     with hanging() as event:
         workers.start(1, event.wait)
@@ -86,7 +86,7 @@ def test_each_is_told_when_it_ends_whatever_hangs() -> None:
     assert heard(workers, 1) == [(1, True)]
 
 
-def test_many_that_have_ended_are_told_at_once() -> None:
+def test_many_that_have_ended_are_reported_at_once() -> None:
     workers = WorkerThreads()
     all_are_there = Barrier(4)
     for number in range(3):
@@ -107,7 +107,7 @@ def test_it_waits_until_an_instant_and_not_longer() -> None:
         assert time.monotonic() - began < 1
 
 
-def test_what_hangs_is_left_behind_and_its_end_is_told_no_more() -> None:
+def test_what_hangs_is_left_behind_and_its_end_is_reported_no_more() -> None:
     workers = WorkerThreads()
     with hanging() as event:
         workers.start(1, event.wait)
@@ -116,7 +116,7 @@ def test_what_hangs_is_left_behind_and_its_end_is_told_no_more() -> None:
     assert nothing_more(workers)
 
 
-def test_what_has_ended_when_it_is_left_behind_is_told_no_more() -> None:
+def test_what_has_ended_when_it_is_left_behind_is_reported_no_more() -> None:
     """Its end and its deadline come at one moment: whoever waited has gone on."""
     workers, has_ended = WorkerThreads(), Event()
     workers.start(1, has_ended.set)

@@ -389,26 +389,26 @@ class Plain(Stage):
 
 
 @pytest.mark.parametrize(
-    ("left_at", "told_at"),
+    ("left_at", "reported_at"),
     [
         pytest.param(NOW + 10, NOW + LOOK_AGAIN, id="before it is looked at for the first time"),
         pytest.param(NOW + LOOK_AGAIN, NOW + LOOK_AGAIN, id="just then"),
         pytest.param(NOW + 31 * SECOND, NOW + 31 * SECOND, id="later"),
     ],
 )
-def test_what_takes_too_long_is_left_behind_at_its_instant(left_at: Millis, told_at: Millis) -> None:
-    told: list[Millis] = []
+def test_what_takes_too_long_is_left_behind_at_its_instant(left_at: Millis, reported_at: Millis) -> None:
+    reported: list[Millis] = []
 
     def course() -> Course:
         try:
             yield Apart(lambda: None, left_at=lambda: left_at)
         except TookTooLong:
-            told.append(stage.clock.now())
+            reported.append(stage.clock.now())
 
     desk, stage = desk_of(workers=Waiting(begun=[]))
     desk.begin(course(), lambda _: None)
     desk.run()
-    assert told == [told_at]
+    assert reported == [reported_at]
     assert stage.left_behind == 1
 
 

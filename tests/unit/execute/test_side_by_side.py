@@ -280,12 +280,12 @@ def test_a_target_that_takes_too_long_is_a_failed_attempt_whose_late_end_is_igno
 
 
 def test_only_the_target_is_under_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has answered in time; what its circuit is told takes long. The attempt was made, and is not made again."""
+    """It has answered in time; what its circuit is reported takes long. The attempt was made, and is not made again."""
     world, workers, execute = limited(lambda _: Done("HTTP 200"))
-    told: list[Result] = []
+    reported: list[Result] = []
 
     def made(_: object, message: ExecutorMessage, result: Result, receipt: str) -> None:
-        told.append(result)
+        reported.append(result)
         workers.hang()
 
     def slept() -> None:
@@ -299,7 +299,7 @@ def test_only_the_target_is_under_the_time_limit(monkeypatch: pytest.MonkeyPatch
     assert row
     assert (row.state, row.detail) == (State.EXECUTED, "HTTP 200")
     assert workers.left_behind == []
-    assert told == [Done("HTTP 200")], "once"
+    assert reported == [Done("HTTP 200")], "once"
 
 
 def test_an_attempt_without_a_limit_is_never_left_behind() -> None:
