@@ -355,7 +355,7 @@ def test_after_a_probe_in_vain_it_waits_as_long_as_all_others() -> None:
     assert stack.clock.now() + room.pause(message) * SECOND >= circuit(stack).until
 
 
-def test_what_cannot_be_told_is_reported_after_the_next_attempt() -> None:
+def test_what_cannot_be_reported_is_reported_after_the_next_attempt() -> None:
     stack = asked()
     real = stack.blocks
     stack.blocks = preceded(real, down)
