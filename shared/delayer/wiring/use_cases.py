@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from delayer.execute.execute import Execute
     from delayer.execute.refill import Refill
     from delayer.flow.room import Line, Room
-    from delayer.flow.use_cases.breaker import Breaker
     from delayer.flow.use_cases.gate import Gate
     from delayer.history.deliver import Deliver
     from delayer.history.received import Event
@@ -49,13 +48,6 @@ def gate(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None, *, 
 
     known = ports.actions if actions is None else actions
     return build(Gate, ports, actions=known, heeds=AFTER_A_CLAIM if claimed else BEFORE_A_CLAIM)
-
-
-def breaker(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) -> "Breaker":
-    """Opens and closes circuits."""
-    from delayer.flow.use_cases.breaker import Breaker
-
-    return build(Breaker, ports, gate=gate(ports, actions, claimed=True))
 
 
 def line(ports: "Bundle") -> "Line":
