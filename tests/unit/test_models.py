@@ -33,7 +33,7 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.flow.use_cases.seats.HeldSeats": "counts the seats of its execution environment that are in use",
     "delayer.flow.use_cases.turns.Booking": "remembers how far its execution environment has seen lines booked",
     "delayer.flow.use_cases.turns.InLine": "is told its turn",
-    "delayer.flow.use_cases.successors.Successors": "remembers what its execution environment has read",
+    "delayer.relay.relay.Successors": "remembers what its execution environment has read",
     "delayer.engines.aws.secrets.AesGcm": "remembers the key that its execution environment has read",
     "delayer.connections.credentials.Credentials": "remembers what its execution environment has read",
     "delayer.recovery.guard.Guard": "remembers when its execution environment last noted a pass",

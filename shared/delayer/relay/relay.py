@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from delayer.actions.rules.message_group import message_group_of
 from delayer.dead_letters.dead_letter import TakesDeadLetters, Undeliverable, undeliverable
@@ -12,7 +12,6 @@ from delayer.engines.ports import Clock, NotBegun, Observer, Outgoing, Queue, Re
 from delayer.enqueue.rules import MoveToDeadLetters
 from delayer.flow.room import Line
 from delayer.flow.rules.gate import Go, Later
-from delayer.flow.use_cases.successors import Successors
 from delayer.ledger.model import LedgerChange, LedgerRow, Refuse, RetryLater, State, UnderWay
 from delayer.ledger.ports import LedgerInBatches
 from delayer.ledger.rules import Claim, Verdict, decide_claim, decide_drop
@@ -21,6 +20,7 @@ from delayer.relay import rules
 from delayer.schedule.instants import Malformed, Millis
 from delayer.schedule.messages import WARM_UP, DelayerMessage, ExecutorMessage, decode, encode, encode_again
 
+REMEMBERED: Final = 10_000  # messages
 CANARY: Final = "canary"  # the action of Delayer's own schedules (ADR 0075)
 
 
@@ -95,6 +95,31 @@ class HandOver:
         """Hands over, each with its fencing token. The ids of those that are to be delivered again."""
         handed = [Outgoing(body=encode(o), message_group=message_group_of(o.schedule)) for o in claimed.values()]
         return _at(self.executor_queues[action_type].send(handed), claimed)
+
+
+@define(kw_only=True)
+class Successors:
+    """How often the messages were sent again whose successors SQS has taken.
+
+    Each time that a message is sent again it may become two: SQS repeats a delivery, or does not answer a send. None of
+    them is claimed, so all would go on, and become more and more as long as their target is suspended. But a message
+    counts how often it was sent again, and one that counts more than another makes it needless. So the one that counts
+    most is never left out, whatever any clock says.
+    """
+
+    at_most: int = REMEMBERED
+    _hops: dict[tuple[str, str], int] = field(factory=dict, init=False)
+
+    def has_successor(self, message: DelayerMessage) -> bool:
+        """Whether SQS has taken one that was sent again more often."""
+        return message.hops <= self._hops.get((message.schedule.id, message.nonce), -1)
+
+    def sent(self, message: DelayerMessage) -> None:
+        """A successor of this message is in the queue. The oldest is forgotten if there are too many."""
+        before = self._hops.pop((message.schedule.id, message.nonce), -1)
+        self._hops[(message.schedule.id, message.nonce)] = max(before, message.hops)
+        if len(self._hops) > self.at_most:
+            del self._hops[next(iter(self._hops))]
 
 
 Decision = rules.Ready | Later[DelayerMessage] | rules.WaitForExecutor | Undeliverable

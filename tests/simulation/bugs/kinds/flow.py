@@ -12,10 +12,10 @@ from delayer.flow.rules.block import BlockKind
 from delayer.flow.rules.gate import Go, Later, Probe, decide_gate
 from delayer.flow.use_cases import gate, view
 from delayer.flow.use_cases.breaker import Breaker
-from delayer.flow.use_cases.successors import Successors
 from delayer.ledger.model import LedgerRow
 from delayer.ledger.rules import hopped, retried
 from delayer.relay import relay
+from delayer.relay.relay import Successors
 from delayer.schedule.instants import DAY
 from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
