@@ -93,7 +93,7 @@ def _by_token(message: Any, row: LedgerRow | None) -> Any:
 
 
 def _of_any_generation(message: Any, row: LedgerRow | None) -> Any:
-    return executing.decide_attempt(evolve(message, hops=row.hops) if row else message, row)
+    return executing.decide_attempt(evolve(message, generation=row.generation) if row else message, row)
 
 
 def _attempts_early(row: LedgerRow, now: Millis) -> Any:

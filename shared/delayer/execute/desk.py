@@ -51,7 +51,10 @@ Course = Generator[Any, Any, Any]  # yields Until, Apart, or what one of the req
 
 @frozen(kw_only=True)
 class SharedRequest:
-    """Asks for what several courses want. `do` gives an answer to each; an exception is raised where it was wanted."""
+    """Asks for what several courses want. `do` gives an answer to each; an exception among them is raised there.
+
+    If it raises, that is raised in all of them.
+    """
 
     do: Callable[[Sequence[Any]], Sequence[Any]]
     key_of: Callable[[Any], object] = id  # no key is asked for twice in one request
@@ -143,8 +146,7 @@ class Desk:
     def _do_apart(self, chair: Chair, wish: Apart) -> None:
         if wish.left_at:
             heappush(self._sleeping, (self.clock.now() + LOOK_AGAIN, chair.number, chair))
-        self._apart[chair.number] = (chair,)
-        self.workers.start(chair.number, wish.do)
+        self._start(chair.number, (chair,), wish.do)
 
     def _wake(self) -> None:
         """Those whose instant has come."""
@@ -202,11 +204,21 @@ class Desk:
         chairs = list(first.values())
         self._asking[kind] = [chair for chair in asking if chair not in chairs]
         do, number = partial(request.do, [chair.wish for chair in chairs]), next(self._numbers)
-        self._apart[number] = chairs
         if len(chairs) < self.number:
-            self.workers.start(number, do)
+            self._start(number, chairs, do)
         else:
+            self._apart[number] = chairs
             self.workers.do(number, do)
+
+    def _start(self, number: int, chairs: Sequence[Chair], do: Callable[[], object]) -> None:
+        """If there can be no thread for it, that is raised in each that has asked."""
+        self._apart[number] = chairs
+        try:
+            self.workers.start(number, do)
+        except RuntimeError as error:
+            del self._apart[number]
+            for chair in chairs:
+                self._go_on(chair, error)
 
     def _next(self) -> Millis | None:
         """When something is to be done next, if nothing is heard before."""

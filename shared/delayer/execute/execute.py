@@ -15,7 +15,7 @@ from delayer.actions.ports import NotAttempted, Target
 from delayer.actions.rules.message_group import message_group_of
 from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.dead_letters.dead_letter import TakesDeadLetters, undeliverable
-from delayer.engines.ports import Clock, Observer, Outgoing, Queue, ReceivedMessage, Unavailable, Workers
+from delayer.engines.ports import Clock, NotBegun, Observer, Outgoing, Queue, ReceivedMessage, Unavailable, Workers
 from delayer.execute import rules
 from delayer.execute.desk import Apart, Course, Desk, SharedRequest, TookTooLong, Until
 from delayer.flow.room import Room
@@ -33,6 +33,8 @@ Waiting = Later[ExecutorMessage]
 
 GRACE: Final = 1.0  # second: a target that ends its calls itself, as they all should, does so before
 NO_CLAIM: Final = "the ledger has no claim for it"
+HELD_AT_MOST: Final[Millis] = 5 * SECOND  # until it has room, those included in which it is not due yet
+FRESH: Final[Millis] = SECOND // 2  # an attempt begins so soon after its row was read, or taken
 ROUNDS: Final = 5  # times that one message may find its room gone; then it comes again
 MOMENT: Final[Millis] = 3  # for outcomes, as targets answer one after the other
 
@@ -73,6 +75,7 @@ class Held:
     received: ReceivedMessage
     message: ExecutorMessage
     in_room: bool = False  # or waits to be: that is to be given back
+    known_at: Millis = 0  # when its row was asked for, or its attempt taken
     lateness: Millis = 0  # of its attempt
     reached_at: Millis = 0  # when it began; 0: its target is not being reached
     left_at: Millis = 0  # when it has taken too long; 0: it may take as long as it does
@@ -82,6 +85,10 @@ class Held:
     def receipt(self) -> str:
         """It tells a delivery of a message from another one of the same, as far as its queue does."""
         return self.received.receipt or self.received.message_id
+
+
+class NoTimeLeft(NotAttempted):
+    """An attempt that begins now could not be brought to its end."""
 
 
 @frozen(kw_only=True)
@@ -111,7 +118,7 @@ class Execute:
         would keep them from others.
         """
         self.workers.begin()
-        done: dict[str, bool] = {}
+        done: dict[str, bool | None] = {}
         desk = Desk(clock=self.clock, workers=self.workers, requests=self._requests())
         try:
             for received in batch:
@@ -121,7 +128,8 @@ class Execute:
             desk.run()
         finally:
             self.room.give_back()
-        return [received.message_id for received in batch if not done[received.message_id]]
+        left = {key: NotBegun(key) if is_done is None else key for key, is_done in done.items() if not is_done}
+        return [left[received.message_id] for received in batch if received.message_id in left]
 
     # ------------------------------------------------------------ what courses ask for
 
@@ -133,9 +141,14 @@ class Execute:
             Write: SharedRequest(do=self.write, key_of=lambda asked: asked.change.row.schedule_id, moment=MOMENT),
         }
 
-    def line_up(self, asked: Sequence[LineUp]) -> Sequence[Going | Waiting | Unavailable]:
+    def line_up(self, asked: Sequence[LineUp]) -> Sequence[Going | Waiting | Exception]:
         """One look at what makes schedules wait, for all of them."""
-        found = self.room.line_up({one.receipt: one.message for one in asked})
+        try:
+            found = self.room.line_up({one.receipt: one.message for one in asked})
+        except Exception as error:  # noqa: BLE001 - a defect of ours harms the message alone that it is about
+            if len(asked) == 1:
+                return [error]
+            return [answer for one in asked for answer in self.line_up([one])]
         return [found[one.receipt] for one in asked]
 
     def read(self, asked: Sequence[Read]) -> Sequence[LedgerRow | Unavailable | None]:
@@ -159,7 +172,10 @@ class Execute:
     # ------------------------------------------------------------ a message, until its attempt
 
     def settle(self, received: ReceivedMessage) -> Course:
-        """Whether the message may be deleted. What is no fault of the message keeps it: it comes again."""
+        """Whether the message may be deleted. What is no fault of the message keeps it: it comes again.
+
+        None: nothing was begun, for want of time, and another function may at once.
+        """
         message: ExecutorMessage | OutcomeMessage | None = None
         held: Held | None = None
         try:
@@ -177,7 +193,7 @@ class Execute:
             is_done = yield Apart(partial(self._dead_letter, received, error.reason, message))
         except NotAttempted as error:
             self._warn("not attempted: it comes again", message, reason=str(error))
-            is_done = False
+            is_done = None if isinstance(error, NoTimeLeft) else False
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one message, its neighbours are handled
             self._warn("not settled", message, error=repr(error))
             is_done = False
@@ -193,29 +209,35 @@ class Execute:
             return False
         for _ in range(ROUNDS):
             later = yield from self._find_room(held)
+            held.known_at = self.clock.now()
             row = yield Read(held.message.schedule.id)
             is_done = yield from self._by_row(held, row, later)
             while isinstance(is_done, LedgerRow):  # it was in the way
                 is_done = yield from self._by_row(held, is_done, later)
             if is_done is not None:
                 return is_done
+        self.observer.note("its room was gone each time: it comes again", held.message.schedule.id)
         return False
 
     def _find_room(self, held: Held) -> Course:
-        """Returns None as soon as there is room; what it waits for, if that takes longer than it is held here."""
-        kept_since = 0
+        """Returns None as soon as there is room; what it waits for, if that takes longer than it is held here.
+
+        A turn may be missed again and again, if its line answers slowly: then another message waits on, too.
+        """
+        kept_since, began = 0, self.clock.now()
+        held.in_room = True  # its relay may have named it as a probe
         while True:
+            self._check_time()
             due = rules.due_of(held.message)
             if due - self.clock.now() > MAX_HOLD:
                 return Later(message=held.message, at=due, why=None)
-            held.in_room = True
             answer: Going | Waiting = yield LineUp(message=held.message, receipt=held.receipt)
             held.message = answer.message
             if isinstance(answer, Go):
                 return None
             now = self.clock.now()
-            if answer.at - now > MAX_HOLD:
-                return answer
+            if answer.at - now > MAX_HOLD or now - began > HELD_AT_MOST:
+                return evolve(answer, at=max(answer.at, now + HELD_AT_MOST))
             kept_since = (kept_since or now) if answer.message.slots else 0  # for its turn, and not for room
             yield Until(answer.at, kept_since=kept_since)
 
@@ -271,7 +293,7 @@ class Execute:
         delay = rules.hop_seconds(message, following.retry_at, now)
         self.observer.note("too early for its attempt, sent again", message.schedule.id, delaySeconds=delay)
         due = rules.not_before(following.retry_at, now)
-        again = evolve(message, fence=following.fence, not_before=due, hops=following.hops)
+        again = evolve(message, fence=following.fence, not_before=due, generation=following.generation)
         return (yield from self.send(again, delay))
 
     def take(self, held: Held, row: LedgerRow) -> Course:
@@ -280,7 +302,7 @@ class Execute:
         entered = yield Apart(partial(self.enter, held, row))
         if isinstance(entered, Later):
             return (yield from self.put_off(held, row, entered))
-        following = taken(row, held.message.fence)
+        following, held.known_at = taken(row, held.message.fence), self.clock.now()
         current = yield Write(LedgerChange(row=following, over=row))
         if current is not None:
             return current
@@ -298,6 +320,9 @@ class Execute:
         try:
             made = yield attempt
             while isinstance(made, Go):  # its turn is near
+                if made.at - self.clock.now() > MAX_HOLD:
+                    self._warn("far too early: it comes again", held.message)
+                    return False
                 yield Until(made.at, kept_since=self.clock.now())
                 made = yield attempt
         except TookTooLong:
@@ -313,8 +338,11 @@ class Execute:
             return (yield from self.carry(made))
 
     def enter(self, held: Held, row: LedgerRow) -> Going | Waiting:
-        """The last look of the room. Raises Unavailable."""
-        return self.room.enter(held.message, held.receipt, is_taken=row.arrival is Arrival.TAKEN)
+        """The last look of the room, which may take it in anew. Raises Unavailable."""
+        held.in_room = True
+        entered = self.room.enter(held.message, held.receipt, is_taken=row.arrival is Arrival.TAKEN)
+        held.message = entered.message
+        return entered
 
     def make(self, held: Held, row: LedgerRow) -> rules.Made | Going | Waiting | None:
         """In a thread of its own: the last look, the attempt, and what is told of it. Go: its turn is to come.
@@ -332,6 +360,8 @@ class Execute:
             is_probe = entered.is_probe
         self._check_time()
         now = self.clock.now()
+        if not 0 <= now - held.known_at <= FRESH:
+            return Later(message=held.message, at=now, why=None)  # a stop may have come: its row is read again
         held.lateness = rules.lateness(held.message, now)
         held.reached_at = now
         held.left_at = now + round((self.seconds + GRACE) * SECOND) if self.seconds else 0
@@ -366,7 +396,7 @@ class Execute:
             result = self.target(message)
         except NotAttempted:
             raise
-        except Exception as error:  # noqa: BLE001 - it must not take the batch along
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - it must not take the batch along
             where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent (ADR 0067)
             self._warn("the target raised", message, error=type(error).__name__, where=where)
             return Retry(detail=f"the executor failed: {type(error).__name__}", reached=False)
@@ -377,7 +407,7 @@ class Execute:
 
     def _check_time(self) -> None:
         if not self.has_time():
-            raise NotAttempted("no time left for an attempt")
+            raise NoTimeLeft("no time left for an attempt")
 
     def _leave(self, held: Held) -> Course:
         """It makes no attempt now: what it has of room, and the probe, are others'."""
@@ -515,7 +545,7 @@ class Execute:
             slots=(),
             not_before=rules.not_before(row.retry_at, now),
             age_from=row.age_from,
-            hops=row.hops,
+            generation=row.generation,
         )
         return (yield from self.send(again, rules.seconds_until(row.retry_at, now)))
 
@@ -567,6 +597,6 @@ class Execute:
         self.observer.warn(event, message.schedule.id if message else "", **facts)
 
 
-def _note(done: dict[str, bool], message_id: str, is_done: bool) -> None:
+def _note(done: dict[str, bool | None], message_id: str, is_done: bool | None) -> None:
     """Of two deliveries of one message, it is done if both are."""
     done[message_id] = done.get(message_id, True) and is_done

@@ -72,12 +72,12 @@ class Refill:
             if (yield Apart(partial(self.guard.admits, received))):
                 began = self.clock.now()
                 is_done = yield from execute.settle(received)
-                yield Apart(partial(self._end, received, began, is_done=is_done))
+                yield Apart(partial(self._end, received, began, is_done))
         except Exception as error:  # noqa: BLE001 - the batch is handled all the same
             self.observer.warn("not handled beside the batch: it comes again", error=repr(error))
 
-    def _end(self, received: ReceivedMessage, began: Millis, *, is_done: bool) -> None:
-        """If it is left for want of time, it comes at once, for another function; else in a while."""
-        one = received.message_id if is_done or self.has_time() else NotBegun(received.message_id)
+    def _end(self, received: ReceivedMessage, began: Millis, is_done: bool | None) -> None:
+        """As Execute.settle says it: if nothing was begun, it comes at once, for another function."""
+        one = NotBegun(received.message_id) if is_done is None else received.message_id
         if self.guard.end([received], [] if is_done else [one], began) == []:
             self.own_queue.delete(received)

@@ -70,7 +70,7 @@ def carried(made: Made) -> OutcomeMessage:
         lateness=made.lateness,
         answer=result.answer,
         is_probe=made.is_probe,
-        hops=made.message.hops,
+        generation=made.message.generation,
     )
 
 
@@ -92,7 +92,7 @@ def made_of(message: OutcomeMessage) -> Made:
         nonce=message.nonce,
         fence=message.fence,
         attempt=message.attempt,
-        hops=message.hops,
+        generation=message.generation,
     )
     return Made(
         message=attempt,
@@ -141,7 +141,7 @@ def decide_attempt(
         return Refuse(f"already {row.state}")
     if row.nonce != message.nonce:
         return Refuse("another copy holds the claim")
-    if row.admits(message.fence, message.attempt) and (message.fence == row.fence or message.hops == row.hops):
+    if row.admits(message.fence, message.attempt) and (message.fence == row.fence or is_of_now(message, row)):
         return DropStopped() if row.stopped_at else Take() if row.arrival is Arrival.CONTESTED else Attempt()
     if row.arrival is Arrival.TAKEN:
         return Refuse("another message makes this attempt")
@@ -150,6 +150,11 @@ def decide_attempt(
     if not row.retry_of:
         return RetryLater()
     return Refuse("overtaken by another message")
+
+
+def is_of_now(message: ExecutorMessage, row: LedgerRow) -> bool:
+    """Whether it is of the generation of its row, as far as both know that there are any (ADR 0183)."""
+    return message.generation == row.generation or not message.generation or not row.generation
 
 
 def decide_later(

@@ -140,12 +140,13 @@ class Guard:
         waiting: Sequence[ReceivedMessage] = (),
     ) -> list[str]:
         """After a run with `batch`. Leaves those that failed, and those that have waited meanwhile: their ids."""
-        again = [received for received in batch if has_come_back(received.receives)]
+        asking = [received for received in batch if asks_for_something(received)]
+        again = [received for received in asking if has_come_back(received.receives)]
         left = [received for received in batch if received.message_id in failed]
         if again:
             left = [received for received in left if not self.gives_up(received, began)]
             self._finish(_keys_of(again), began, comes_again=bool(left))
-        if len(left) < len([received for received in batch if asks_for_something(received)]):
+        if len(left) < len(asking):
             self._passed()
         at_once = {one for one in failed if isinstance(one, NotBegun)}
         not_begun = [received for received in left if received.message_id in at_once]

@@ -145,7 +145,7 @@ class Relay(HandOver):
         failed = [
             *self._wait(_of(rules.WaitForExecutor, decisions)),
             *self._dead_letter(_of(Undeliverable, decisions)),
-            *self._resend(_of(Later, decisions), bodies, now),
+            *self._resend(_of(Later, decisions), bodies),
             *self.hand_over(_of(rules.DropLate, decisions)),
             *self._fire(going, give_back=now + self.lease * 2 // 3),
         ]
@@ -210,10 +210,11 @@ class Relay(HandOver):
                 failed.append(key)
         return failed
 
-    def _resend(self, later: Mapping[str, Later[DelayerMessage]], bodies: Mapping[str, str], now: Millis) -> list[str]:
+    def _resend(self, later: Mapping[str, Later[DelayerMessage]], bodies: Mapping[str, str]) -> list[str]:
         """The same nonce goes back into the queue: not a new copy, only a longer wait."""
         if not later:
             return []
+        now = self.clock.now()
         again = [_again(bodies[key], one, now) for key, one in later.items()]
         left = _at(self.delayer_queue.send(again), later)
         for (key, one), sent in zip(later.items(), again, strict=True):
@@ -257,7 +258,13 @@ class Relay(HandOver):
 def first_attempt(one: DelayerMessage, fence: str) -> ExecutorMessage:
     """A claimed schedule as it is handed over to its executor."""
     return ExecutorMessage(
-        schedule=one.schedule, nonce=one.nonce, fence=fence, attempt=1, slots=one.slots, age_from=one.age_from
+        schedule=one.schedule,
+        nonce=one.nonce,
+        fence=fence,
+        attempt=1,
+        generation=1,
+        slots=one.slots,
+        age_from=one.age_from,
     )
 
 

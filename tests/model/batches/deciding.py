@@ -122,7 +122,7 @@ def _put_off(world: World, rules: Rules, number: int, at: int) -> World:
     assert isinstance(message, ExecutorMessage)
     name, row = name_of(message), item.row
     wanted = hopped(row, f"{name}{row.revision + 1}", world.time, after=message.fence, retry_at=DUE)
-    following = evolve(message, fence=wanted.fence, hops=wanted.hops)
+    following = evolve(message, fence=wanted.fence, generation=wanted.generation)
     after = world.spend("closures")
     return moved(after, rules, number, at, at="hopping", wanted=wanted, following=following)
 
@@ -164,7 +164,7 @@ def record(world: World, rules: Rules, number: int, at: int, row: LedgerRow, res
             later = now + SECOND if world.budget.is_early else 0
             fence = f"{name_of(item.message)}{row.revision + 1}"
             wanted = retried(row, fence, now, after=item.message.fence, retry_at=later)
-            following = evolve(attempt_of(item), attempt=wanted.attempt, fence=fence, hops=wanted.hops)
+            following = evolve(attempt_of(item), attempt=wanted.attempt, fence=fence, generation=wanted.generation)
     except IllegalTransition:
         return evolve(world, broken=NOT_ALLOWED)
     return moved(world, rules, number, at, at="writing", row=row, wanted=wanted, following=following, result=unwritten)
@@ -219,7 +219,7 @@ def _send_next(world: World, rules: Rules, number: int, at: int, row: LedgerRow)
     """From now on the first of several messages that arrives makes the attempt."""
     item = world.environments[number].items[at]
     fence = f"{name_of(item.message)}{row.revision}e{world.sends + 1}"
-    following = evolve(attempt_of(item), attempt=row.attempt, fence=fence, hops=row.hops)
+    following = evolve(attempt_of(item), attempt=row.attempt, fence=fence, generation=row.generation)
     after = evolve(world, sends=world.sends + 1)
     if row.arrival is Arrival.CONTESTED or not rules.contests:
         return sending(after, rules, number, at, following)

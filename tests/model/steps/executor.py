@@ -451,5 +451,5 @@ def _next_attempt(run: Executor, row: LedgerRow) -> ExecutorMessage:
     """The message that may make the attempt of this row."""
     message = run.message
     return ExecutorMessage(
-        schedule=message.schedule, nonce=message.nonce, fence=row.fence, attempt=row.attempt, hops=row.hops
+        schedule=message.schedule, nonce=message.nonce, fence=row.fence, attempt=row.attempt, generation=row.generation
     )

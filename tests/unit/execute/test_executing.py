@@ -277,14 +277,16 @@ def test_a_hop_is_no_attempt_and_belongs_to_one_message() -> None:
     """Whoever died before the send sends another; of those, too, the first that arrives goes on."""
     row = hopped(retried(a_claim(), "d2", NOW, retry_at=NOW + DAY), "d3", NOW, after="d2")
     early = an_executor_message(fence="d2", attempt=2)
-    following = evolve(early, fence="d3", hops=1)
-    assert (row.attempt, row.retry_at, row.at, row.hops) == (2, NOW + DAY, NOW, 1)
+    following = evolve(early, fence="d3", generation=2)
+    assert (row.attempt, row.retry_at, row.at, row.generation) == (2, NOW + DAY, NOW, 2)
     assert decide_attempt(following, row) == Attempt()
     assert decide_attempt(early, row) == SendNext()
     assert isinstance(decide_attempt(an_executor_message(), row), Refuse), "the one whose attempt has failed"
     again = contested(row)
     assert decide_attempt(following, again) == decide_attempt(evolve(following, fence="d4"), again) == Take()
     assert decide_attempt(early, again) == SendNext(), "it may be deleted by another delivery of it"
+    assert decide_attempt(evolve(early, generation=0), again) == Take(), "of a version that does not count"
+    assert decide_attempt(early, evolve(again, generation=0)) == Take(), "its row is of such a version"
     assert decide_attempt(following, evolve(again, stopped_at=NOW)) == DropStopped(), "and not only when it is due"
     after = hopped(again, "d5", NOW, after="d4")
     assert isinstance(decide_attempt(early, after), Refuse)

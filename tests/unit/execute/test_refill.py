@@ -115,7 +115,7 @@ class Function:
         if body.startswith("service"):
             yield Apart(self.hang)
         self._under_way -= 1
-        return body != "unsettled"
+        return None if body == "not begun" else body != "unsettled"
 
     def __call__(self, *bodies: str) -> list[str]:
         """A batch; returns the bodies of what comes again."""
@@ -190,8 +190,8 @@ def test_it_goes_on_receiving_when_its_batch_is_done_and_what_it_received_hangs(
 def test_what_there_was_no_time_for_is_given_back_at_once() -> None:
     """Another function may begin it. What was not settled for another reason comes again after a while."""
     left = [True]
-    function = function_with("unsettled", has_time=lambda: bool(left))
-    function.when["unsettled"] = left.clear
+    function = function_with("not begun", has_time=lambda: bool(left))
+    function.when["not begun"] = left.clear
     function("slow")
     assert function.queue.visible() == 1
     function = function_with("unsettled")
