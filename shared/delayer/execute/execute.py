@@ -87,7 +87,7 @@ class Held:
         return self.received.receipt or self.received.message_id
 
 
-class NoTimeLeft(NotAttempted):
+class TooLateToBegin(NotAttempted):
     """An attempt that begins now could not be brought to its end."""
 
 
@@ -193,7 +193,7 @@ class Execute:
             is_done = yield Apart(partial(self._dead_letter, received, error.reason, message))
         except NotAttempted as error:
             self._warn("not attempted: it comes again", message, reason=str(error))
-            is_done = None if isinstance(error, NoTimeLeft) else False
+            is_done = None if isinstance(error, TooLateToBegin) else False
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one message, its neighbours are handled
             self._warn("not settled", message, error=repr(error))
             is_done = False
@@ -407,7 +407,7 @@ class Execute:
 
     def _check_time(self) -> None:
         if not self.has_time():
-            raise NoTimeLeft("no time left for an attempt")
+            raise TooLateToBegin("no time left for an attempt")
 
     def _leave(self, held: Held) -> Course:
         """It makes no attempt now: what it has of room, and the probe, are others'."""
