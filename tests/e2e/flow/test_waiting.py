@@ -102,8 +102,7 @@ def test_a_dead_target_is_left_alone_until_it_is_back(client: Client, dead: str)
     assert len(arrived) == MANY, "each once"
     attempts = [counted(client.ledger_row(one)) for one in many]
     assert max(attempts) <= 3
-    # On a busy machine the first ones are attempted a second time before the last have failed once.
-    assert attempts.count(3) <= MANY // 2, "what only waited, or has probed, has used up no attempt"
+    assert attempts.count(3) <= 3, "what only waited, or has probed, has used up no attempt"
     assert sum(attempts) - MANY >= IN_A_ROW, "so many have failed before"
     assert counted(client.ledger_row(late)) == 1
     said = flow(client, "list")
