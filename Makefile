@@ -112,7 +112,7 @@ weight: $(INSTALLED) ## how much there is to read, and the limits that it keeps 
 bench: $(INSTALLED) ## measure lateness, throughput and cost (ARGS=--help)
 	@$(BIN)/python -m bench $(ARGS)
 
-profile: $(INSTALLED) ## where the processor time of each function goes (ARGS=--help)
+profile: $(INSTALLED) ## where the processor time of each function goes (ARGS=--in-memory without AWS; ARGS=--help)
 	@$(BIN)/python -m bench.profile $(ARGS)
 
 scale: $(INSTALLED) ## calculate lateness, what binds and cost on AWS (ARGS="--schedules 1000000 --within 60 --set lanes=1"; ARGS=--help)

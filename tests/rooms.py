@@ -36,7 +36,7 @@ ROOMS: dict[str, set[str]] = {
     "recovery": {"schedule", "engines", "records", "dead_letters"},
     "enqueue": {"schedule", "engines", "records", "ledger", "actions", "dead_letters", "recovery"},
     "relay": {"schedule", "engines", "ledger", "actions", "flow", "dead_letters", "recovery", "enqueue"},
-    "execute": {"schedule", "engines", "ledger", "actions", "flow", "dead_letters"},
+    "execute": {"schedule", "engines", "ledger", "actions", "flow", "dead_letters", "recovery"},
     "timing": {"schedule", "engines", "records", "ledger", "connections", "accept"},
     "signing": {"schedule", "engines", "records", "http", "actions"},
     "series": {
@@ -99,6 +99,7 @@ PURE = {"schedule", "recurrence", "masking"}  # these rooms are rules and nothin
 RULES = {  # these files are rules, and have a name of their own
     *(f"{room}.{name}" for room in ROOMS for name in ("model", "admission")),
     "history.cloud_events",
+    "flow.words",
     "history.received",
     "http.field_errors",
     "http.json_body",
@@ -110,6 +111,7 @@ LAYERS: dict[str, set[str]] = {
     "rules": set(),
     "ports": {"rules"},
     "engines.process": {"rules", "ports"},
+    "engines.workers": {"rules"},
     "engines.store": {"rules", "ports"},
     "engines.aws": {"rules", "ports", "engines.store"},
     "engines.sqlite": {"ports", "engines.store"},
@@ -122,6 +124,7 @@ LAYERS: dict[str, set[str]] = {
         "rules",
         "ports",
         "engines.process",
+        "engines.workers",
         "engines.store",
         "engines.aws",
         "engines.sqlite",

@@ -10,22 +10,32 @@ from bench.command.options import PARAMETERS, positive
 
 FUNCTIONS = ("api-schedule-post", "api-batch-post", "stream-enqueuer", "delayer-relay", "executor-http-request")
 
+USUAL = 100
+USUAL_IN_MEMORY = 2_000
+
 
 @frozen(kw_only=True)
 class Options:
     """What is profiled, and how."""
 
     functions: tuple[str, ...] = ()  # all, if it is empty
-    runs: int = 100
+    runs: int = USUAL
     top: int = 0  # rows of the profiler's table
     json: Path | None = None
+    in_memory: bool = False  # on the fakes, in place of a stack
     parameters: Mapping[str, str] = field(factory=lambda: {**PARAMETERS, "DelayerPeriod": "60"})
 
 
 def parse(argv: Sequence[str] | None = None) -> Options:
     """Read the command line."""
     given = parser().parse_args(argv)
-    return Options(functions=tuple(given.function or ()), runs=given.runs, top=given.top, json=given.json)
+    return Options(
+        functions=tuple(given.function or ()),
+        runs=given.runs or (USUAL_IN_MEMORY if given.in_memory else USUAL),
+        top=given.top,
+        json=given.json,
+        in_memory=given.in_memory,
+    )
 
 
 def parser() -> argparse.ArgumentParser:
@@ -37,7 +47,18 @@ def parser() -> argparse.ArgumentParser:
         "What AWS needs for its part is not in it.",
     )
     parser.add_argument("--function", action="append", choices=FUNCTIONS, help="only this one; repeatable")
-    parser.add_argument("--runs", type=positive, default=100, metavar="N", help="invocations of each (default: 100)")
+    parser.add_argument(
+        "--in-memory",
+        action="store_true",
+        help="in place of all this, POST schedules to the fakes and fire them, in one process: prints the processor "
+        "time and the calls of our own functions for one schedule. It takes some seconds, and knows no AWS",
+    )
+    parser.add_argument(
+        "--runs",
+        type=positive,
+        metavar="N",
+        help=f"invocations of each function (default: {USUAL}), or schedules with --in-memory ({USUAL_IN_MEMORY:,})",
+    )
     parser.add_argument(
         "--top",
         type=positive,

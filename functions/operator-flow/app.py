@@ -6,7 +6,7 @@
 
 from typing import Any
 
-from delayer.flow.use_cases.commands import OperateFlow
+from delayer.flow.commands import OperateFlow
 from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 

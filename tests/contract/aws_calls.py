@@ -182,6 +182,8 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("StoredSeries", "cursor"): {(GET, "registry_table")},
     ("StoredSeries", "definition"): {(GET, "registry_table")},
     ("StoredSeries", "filed"): {(GET, "registry_table")},
+    ("StoredSeries", "filed_all"): {(READ_MANY, "registry_table")},
+    ("StoredSeries", "both"): {(READ_MANY, "registry_table")},
     ("StoredSeries", "page"): {(QUERY, "registry_table")},
     ("StoredSeries", "named"): {(GET, "registry_table")},
     ("StoredSeries", "listed"): {(QUERY, "registry_table")},

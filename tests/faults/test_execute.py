@@ -29,7 +29,7 @@ def test_every_fault() -> None:
     for case, world in every_fault("execute", soon_and_later):
         check_fired_once(case, world, reached_at_most=2)
         repeated = len(world.target.reached) - len(world.accepted)
-        assert repeated <= 1, case
+        assert repeated <= 2, f"{case}: those of a batch are made side by side"
         if "read" in case:
             assert repeated == 0, case
 

@@ -14,7 +14,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from tests.rooms import layer_of
 
 ADAPTERS = ("engines.aws", "lambdas", "repository")
-HOLDERS = ("delayer.targets.", "delayer.wiring.executor")  # beside use cases, what may hold ports
+HOLDERS = ("delayer.targets.",)  # beside use cases, what may hold ports
 
 
 class NotedEnvironment(dict[str, str]):
@@ -88,8 +88,6 @@ def ports_of(use_case: Any) -> Iterator[dict[str, Any]]:
     from typing_extensions import is_protocol
 
     for name, value, hint in fields_of(use_case):
-        if type(value).__module__ == "delayer.wiring.executor" and type(value).__name__ == "Limited":
-            value = value.target
         ours = type(value).__module__.startswith("delayer.")
         if isinstance(hint, type) and is_protocol(hint) and value is not None:
             yield {

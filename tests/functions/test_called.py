@@ -251,4 +251,4 @@ def test_the_code_is_read() -> None:
     used = calls().methods
     assert used("delayer.enqueue.sweep.SweepBuckets", "schedules") == ["delete", "page"]
     assert used("delayer.timing.decide.Decide", "registry") == ["decide"]
-    assert used("delayer.execute.together.LedgerTogether", "ledger_in_batches") == ["read_each", "write"]
+    assert used("delayer.execute.execute.Execute", "ledger_in_batches") == ["read_each", "write"]

@@ -57,6 +57,7 @@ WHOLE: Final = SMALL | {
     "given up after its claim, replaced": _with(crashes=1, given_up=1, replacements=1),
     "replaced, crash": _with(replacements=1, crashes=1),
     "two crashes": _with(crashes=2),
+    "waits, executor's message twice, crash": _with(closures=1, deliveries=1, crashes=1),
     "waits, target fails, crash": _with(closures=1, refusals=1, crashes=1),
     "waits, target fails, a send unanswered": _with(closures=1, refusals=1, unanswered=1),
     "waits, target fails, executor's message twice": _with(closures=1, refusals=1, deliveries=1),

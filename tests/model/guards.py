@@ -8,9 +8,9 @@ from delayer.accept.rules import status as cancellation
 from delayer.dead_letters.model import Disposition, decide_disposition
 from delayer.dead_letters.rules import Refusal, decide_redrive
 from delayer.execute import rules as executing
+from delayer.flow.rules.gate import Go
 from delayer.ledger.model import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, State
 from delayer.ledger.rules import Claim, Verdict, decide_claim, hopped
-from delayer.relay import rules as relaying
 from delayer.schedule.instants import Millis
 from tests.model.configurations import SMALL, WHOLE
 from tests.model.guard import Guard
@@ -55,7 +55,7 @@ def _no_patience(message: Any, row: LedgerRow | None) -> Any:
 
 
 def _never_stale(message: Any, now: Millis, action_types: Any) -> Any:
-    return relaying.Hold()
+    return Go(message=message, at=now)
 
 
 def _no_condition(schedule_id: str, owner: str, row: LedgerRow | None, now: Millis) -> Any:
@@ -90,6 +90,10 @@ def _blind_to_contested(row: LedgerRow | None, nonce: str, fence: str) -> Dispos
 
 def _by_token(message: Any, row: LedgerRow | None) -> Any:
     return executing.decide_attempt(evolve(message, fence=token_of(message)), row)
+
+
+def _of_any_generation(message: Any, row: LedgerRow | None) -> Any:
+    return executing.decide_attempt(evolve(message, generation=row.generation) if row else message, row)
 
 
 def _attempts_early(row: LedgerRow, now: Millis) -> Any:
@@ -268,6 +272,12 @@ GUARDS: Final = (
         what="the row does not name the message that sends the one that waits on",
         without=evolve(REAL, hopped=_hops_in_secret),
         possible=SMALL["long delay, crash"],
+    ),
+    Guard(
+        name="each-hop-is-a-generation",
+        what="a message that was sent on makes a contested attempt, as it has the same number",
+        without=evolve(REAL, attempt=_of_any_generation),
+        possible=WHOLE["waits, executor's message twice, crash"],
     ),
     Guard(
         name="fresh-token-of-what-waits",

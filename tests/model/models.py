@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from tests.model.batches import guards as batch_guards
+from tests.model.batches import search as batches
 from tests.model.circuit import guards as circuit_guards
 from tests.model.circuit import search as circuit
 from tests.model.connections import guards as connection_guards
@@ -66,6 +68,7 @@ MODELS: Final = {
     "timing": Model(
         of="a time that is decided", spaces=timing.WHOLE, search=timing.search, guards=timing_guards.GUARDS
     ),
+    "batches": Model(of="a batch", spaces=batches.WHOLE, search=batches.search, guards=batch_guards.GUARDS),
     "circuit": Model(of="a circuit", spaces=circuit.WHOLE, search=circuit.search, guards=circuit_guards.GUARDS),
     "limits": Model(of="a limit", spaces=limits.WHOLE, search=limits.search, guards=limit_guards.GUARDS),
     "seats": Model(of="seats", spaces=seats.WHOLE, search=seats.search, guards=seat_guards.GUARDS),

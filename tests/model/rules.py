@@ -8,9 +8,23 @@ from delayer.accept.rules import status as cancellation
 from delayer.dead_letters.model import Disposition, decide_disposition
 from delayer.dead_letters.rules import Refusal, decide_redrive
 from delayer.execute import rules as executing
+from delayer.flow.rules.gate import Later
 from delayer.ledger.model import LedgerRow
 from delayer.ledger.rules import Claim, Verdict, decide_claim, hopped, may_end
 from delayer.relay import rules as relaying
+from delayer.schedule.instants import MAX_HOLD, Millis
+from delayer.schedule.messages import ExecutorMessage
+from tests.samples import an_executor_message
+
+
+def early_by_its_row(row: LedgerRow, now: Millis) -> Later[ExecutorMessage] | None:
+    """Whether its attempt is due; there is room for it."""
+    return executing.decide_later(an_executor_message(), row, None, now)
+
+
+def is_far(later: Later[ExecutorMessage] | None, now: Millis) -> bool:
+    """Whether it is sent again, and not held."""
+    return later is not None and later.at - now > MAX_HOLD
 
 
 @frozen(kw_only=True)
@@ -19,9 +33,9 @@ class Rules:
 
     claim: Callable[[Claim, LedgerRow | None], Verdict] = decide_claim
     relay: Callable[..., object] = relaying.decide
-    wait: Callable[..., executing.HoldUntil | executing.FarTooEarly | None] = executing.decide_wait
+    wait: Callable[..., Later[ExecutorMessage] | None] = executing.decide_wait
     attempt: Callable[..., object] = executing.decide_attempt
-    early: Callable[..., executing.HoldUntil | executing.Hop | None] = executing.decide_early
+    early: Callable[..., Later[ExecutorMessage] | None] = early_by_its_row
     disposition: Callable[..., Disposition] = decide_disposition
     may_end: Callable[..., bool] = may_end
     hopped: Callable[..., LedgerRow] = hopped

@@ -69,7 +69,7 @@ FEATURES: Final = {
     "local": Feature("the stack on one machine, and the benchmarks", r"local|bench|emulator|stacks"),
     "template": Feature(
         "template.yaml, wiring, golden files",
-        r"template|wiring|frozen|deployment|aws_calls|engines/(aws|test_process)",
+        r"template|wiring|frozen|deployment|aws_calls|engines/(aws|test_process|test_workers)",
     ),
     "http": Feature("requests and answers of the API, problems, hostile calls", r"http|problems"),
     "docs": Feature("pages, decisions, glossary", r"docs"),

@@ -55,10 +55,9 @@ OF_CONTROL_ROWS: Final = {
     "StoredTrials",
 }
 LOCAL: Final = {
-    "Condition",
-    "Started",
     "SystemClock",
     "Threads",
+    "WorkerThreads",
     "Telemetry",
     "TokenEndpoint",
 }  # what asks nothing of AWS
@@ -502,7 +501,7 @@ def test_what_the_code_calls_is_seen() -> None:
     }
     assert held("executor-http-request", "StoredLedger") == {("DeadLetters", ("read", "write"), "LedgerTable")}
     assert held("executor-http-request", "StoredLedgerInBatches") == {
-        ("LedgerTogether", ("read_each", "write"), "LedgerTable")
+        ("Execute", ("read_each", "write"), "LedgerTable")
     }
     assert held("delayer-relay", "SqsQueue") >= {
         ("Relay", ("send",), "DelayerQueue"),

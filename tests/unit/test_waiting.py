@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable
-from threading import Condition, Event, Thread, Timer
+from threading import Condition, Event, Timer
 
 import pytest
 
-from delayer.engines.memory.runtime import ManualClock, ManualMeeting
+from delayer.engines.memory.runtime import AtOnce, ManualClock
 from tests.running.waiting import MOST, Watch, pytest_runtest_call, pytest_runtest_protocol
 
 LONGER = MOST * 1.2
@@ -64,25 +64,18 @@ def test_to_wait_for_somebody_who_comes_is_no_waste() -> None:
     assert watch.waited == 0
 
 
-def test_a_meeting_under_a_manual_clock_takes_no_time() -> None:
-    """Who waits for a while lets the others in once; who waits without an end waits for them."""
-    meeting = ManualMeeting()
-    said: list[str] = []
+def test_what_is_done_apart_under_a_manual_clock_takes_no_time() -> None:
+    """Whoever waits for nothing moves the clock."""
     with Watch() as watch:
-        ManualClock(0)
-        with meeting:
-            assert not meeting.wait(60)
-            Thread(target=lambda: say(meeting, said)).start()
-            while not said:
-                assert meeting.wait()
+        workers = AtOnce(clock := ManualClock(0))
+        workers.start(1, lambda: "one")
+        workers.do(2, lambda: "two")
+        assert workers.ended(60_000) == [(1, "one"), (2, "two")]
+        assert clock.now() == 0
+        assert workers.ended(60_000) == []
+        assert clock.now() == 60_000
     watch.check()
     assert watch.waited < MOST
-
-
-def say(meeting: ManualMeeting, said: list[str]) -> None:
-    with meeting:
-        said.append("here")
-        meeting.notify_all()
 
 
 def test_every_test_here_is_watched(request: pytest.FixtureRequest) -> None:

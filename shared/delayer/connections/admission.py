@@ -18,11 +18,12 @@ from delayer.http.field_errors import (
     CONNECTION_LISTING,
     CONNECTION_TEST,
     CONNECTIONS,
+    CompiledSchema,
     errors_of,
     first_errors,
     shortened,
 )
-from delayer.http.json_body import MAX_ERRORS, fields_of, parse
+from delayer.http.json_body import MAX_ERRORS, fields_of
 from delayer.http.problem import FieldError, Invalid, TooLarge
 from delayer.masking.mask import is_sensitive, masked_value
 from delayer.owners.model import HTTP_REQUEST, pattern_of
@@ -107,7 +108,7 @@ def admit_connection(body: bytes) -> ConnectionRequest:
     return ConnectionRequest(values=Values(type=ConnectionType(kind), fields=fields), shown=shown, hosts=hosts)
 
 
-def _faults(schema: Any, document: Mapping[str, Any]) -> Iterable[FieldError]:
+def _faults(schema: CompiledSchema, document: Mapping[str, Any]) -> Iterable[FieldError]:
     found = [*errors_of(schema, document)]
     yield from found
     wrong = {error.field for error in found}
@@ -133,10 +134,10 @@ def _is_unicode(text: str) -> bool:
     return text.encode("utf-8", "replace").decode() == text
 
 
-def _document(body: bytes) -> dict[str, Any]:
+def _document(body: bytes) -> Mapping[str, Any]:
     if len(body) > LARGEST_BODY:
         raise TooLarge(f"The body has {len(body):,} bytes; at most {LARGEST_BODY:,} are allowed.")
-    return {name: parse(raw) for name, raw in fields_of(body).items()}
+    return fields_of(body).values
 
 
 def admit_test(body: bytes) -> str:

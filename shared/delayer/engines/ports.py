@@ -53,39 +53,30 @@ class Clock(Protocol):
 Result = TypeVar("Result", covariant=True)
 
 
-class Running(Protocol[Result]):
-    """Something that was started."""
+class Workers(Protocol):
+    """Do things side by side for one thread that leads, and that never waits for one of them alone."""
 
-    def wait(self, seconds: float) -> bool:
-        """Whether it has ended; waits for it so long at most."""
+    def begin(self) -> None:
+        """Called at the beginning of each invocation."""
         ...
 
-    def result(self) -> Result:
-        """Waits for it, and returns or raises what it did."""
+    def start(self, number: int, do: Callable[[], object]) -> None:
+        """At once, whatever else is under way."""
         ...
 
-
-class Background(Protocol):
-    """Does something while the caller goes on."""
-
-    def start(self, do: Callable[[], Outcome]) -> Running[Outcome]:
-        """At once, whatever else is running."""
+    def do(self, number: int, do: Callable[[], object]) -> None:
+        """As `start`, but in the thread that calls: nobody else would have to wait for it."""
         ...
 
+    def ended(self, until: Millis | None) -> list[tuple[int, object]]:
+        """Returns what has come to its end since the last time: its number, and what it returned or raised.
 
-class Meeting(Protocol):
-    """A lock within which threads wait for each other, as threading.Condition."""
-
-    def __enter__(self) -> object: ...
-
-    def __exit__(self, *error: Any) -> object: ...
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Lets the others in until somebody notifies, so many seconds at most. Whether somebody did."""
+        If there is nothing it waits for the first, until this instant at most; None: for as long as that takes.
+        """
         ...
 
-    def notify_all(self) -> None:
-        """All who wait go on, one after the other."""
+    def leave_behind(self, number: int) -> None:
+        """Its end is not told any more: whoever waited for it goes on without."""
         ...
 
 

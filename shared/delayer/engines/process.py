@@ -4,9 +4,8 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from threading import Thread, local
-from typing import Generic
+from concurrent.futures import ThreadPoolExecutor
+from threading import local
 
 from attrs import field, frozen
 
@@ -50,37 +49,6 @@ class Threads:
         if len(things) == 1 or getattr(self._here, "is_pooled", False):
             return [do(thing) for thing in things]
         return list(self._pool.map(do, things))
-
-
-@frozen
-class Ended(Generic[Outcome]):
-    """Waits for a thread."""
-
-    future: "Future[Outcome]"
-
-    def wait(self, seconds: float) -> bool:
-        return not wait([self.future], seconds).not_done
-
-    def result(self) -> Outcome:
-        return self.future.result()
-
-
-@frozen
-class Started:
-    """Starts a thread for each."""
-
-    def start(self, do: Callable[[], Outcome]) -> "Ended[Outcome]":
-        future: Future[Outcome] = Future()
-        Thread(target=run_into, args=(do, future), daemon=True).start()
-        return Ended(future)
-
-
-def run_into(do: Callable[[], Outcome], outcome: "Future[Outcome]") -> None:
-    """The thread that waits for it gets the result, or the error."""
-    try:
-        outcome.set_result(do())
-    except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
-        outcome.set_exception(error)
 
 
 def random_token() -> str:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Container, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from attrs import define, field, frozen
 
@@ -24,6 +24,8 @@ from delayer.schedule.messages import DelayerMessage, encode
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import key_of
 from delayer.schedule.table_change import Heartbeat, RecordChange, left_at
+
+Decided = TypeVar("Decided")  # what is decided on one stream alone
 
 
 @define(kw_only=True)
@@ -63,7 +65,7 @@ class Ready:
 
 
 @frozen(kw_only=True)
-class StreamBatch:
+class StreamBatch(Generic[Decided]):
     """One batch of the stream of a table whose records are nowhere else once they were removed.
 
     What all such streams have in common: a record that cannot be handled keeps its shard waiting for a while only.
@@ -90,7 +92,47 @@ class StreamBatch:
 
     def handle(self, changes: Sequence[RecordChange], brought_back: bool) -> list[str]:
         """As `__call__`, for what is no suspect."""
+        decisions = [(change, self._decided(change)) for change in changes]
+        beyond_us = [(c, d.reason) for c, d in decisions if isinstance(d, rules.SetAside)]
+        failed = [
+            *self.act([(c, d) for c, d in decisions if d is not None], beyond_us),
+            *self.dead_letter([(c, d) for c, d in decisions if isinstance(d, rules.MoveToDeadLetters)]),
+            *[c.sequence for c, d in decisions if d is None],
+        ]
+        passing = {type(d) for c, d in decisions if d and c.sequence not in failed} - rules.NEEDS_NOTHING
+        if passing:
+            self.note_pass()
+        if brought_back:
+            return failed + [change.sequence for change, _ in beyond_us]
+        with_others = {c.sequence for c, d in decisions if type(d) in passing}
+        return self._make_way(changes, failed, beyond_us, with_others)
+
+    def _decided(self, change: RecordChange) -> Decided | rules.Common | None:
+        """None: the ledger was needed and did not answer."""
+        try:
+            return self.decide(change)
+        except Unavailable:
+            return None
+        except Exception as error:  # noqa: BLE001 - a defect of ours is no fault of the record, nor of its shard
+            return rules.unhandled(change, error)
+
+    def decide(self, change: RecordChange) -> Decided | rules.Common:
+        """Decides about one change. Raises Unavailable if the ledger is needed and does not answer."""
         raise NotImplementedError
+
+    def act(
+        self,
+        decisions: Sequence[tuple[RecordChange, Decided | rules.Common]],
+        beyond_us: list[tuple[RecordChange, str]],
+    ) -> list[str]:
+        """Does what this stream is for. The sequence numbers of those to be delivered again.
+
+        If our code fails at one, it goes to `beyond_us`.
+        """
+        raise NotImplementedError
+
+    def note_pass(self) -> None:
+        """Something came to its end. A function to which heartbeats come need not note that."""
 
     def passed(self) -> Millis | None:
         """When this function last came to the end of something; None if that is not known. Raises Unavailable."""
@@ -170,7 +212,7 @@ class StreamBatch:
                 failed.append(change.sequence)
         return failed
 
-    def make_way(
+    def _make_way(
         self,
         changes: Sequence[RecordChange],
         failed: Sequence[str],
@@ -207,7 +249,7 @@ class StreamBatch:
 
 
 @frozen(kw_only=True)
-class Enqueue(StreamBatch):
+class Enqueue(StreamBatch[rules.Own]):
     """One batch of the schedules table's stream."""
 
     control: Control
@@ -218,38 +260,26 @@ class Enqueue(StreamBatch):
     period: Millis
     sent: Sent = field(factory=Sent)
 
-    def handle(self, changes: Sequence[RecordChange], brought_back: bool) -> list[str]:
-        """As `__call__`, for what is no suspect."""
-        decisions = [(change, self._decide(change)) for change in changes]
+    def act(
+        self,
+        decisions: Sequence[tuple[RecordChange, rules.Decision]],
+        beyond_us: list[tuple[RecordChange, str]],
+    ) -> list[str]:
+        """As StreamBatch."""
         self._note([d.heartbeat for _, d in decisions if isinstance(d, rules.NoteHeartbeat)])
-        beyond_us = [(c, d.reason) for c, d in decisions if isinstance(d, rules.SetAside)]
         sends = rules.side_by_side([(c, d) for c, d in decisions if isinstance(d, rules.Send)])
-        failed = [
-            *self._delete([(c, d.schedule) for c, d in decisions if isinstance(d, rules.DeleteRecord)]),
-            *self.send(self._messages(sends, beyond_us)),
-            *self.dead_letter([(c, d) for c, d in decisions if isinstance(d, rules.MoveToDeadLetters)]),
-            *[c.sequence for c, d in decisions if d is None],
-        ]
-        if brought_back:
-            return failed + [change.sequence for change, _ in beyond_us]
-        passing = {type(d) for c, d in decisions if d and c.sequence not in failed} - rules.NEEDS_NOTHING
-        with_others = {c.sequence for c, d in decisions if type(d) in passing}
-        return self.make_way(changes, failed, beyond_us, with_others)
+        deleted = self._delete([(c, d.schedule) for c, d in decisions if isinstance(d, rules.DeleteRecord)])
+        return deleted + self.send(self._messages(sends, beyond_us))
 
     def passed(self) -> Millis | None:
         """A heartbeat comes through this function each minute."""
         return self.control.heartbeats().seen
 
-    def _decide(self, change: RecordChange) -> rules.Decision | None:
-        """None: the ledger was needed and did not answer."""
-        try:
-            decision = rules.decide(change, self.clock.now(), self.period)
-            if isinstance(decision, rules.AskLedger):
-                return rules.decide_far_removal(decision.schedule, self.ledger.read(decision.schedule.id))
-        except Unavailable:
-            return None
-        except Exception as error:  # noqa: BLE001 - a defect of ours is no fault of the record, nor of its shard
-            return rules.unhandled(change, error)
+    def decide(self, change: RecordChange) -> rules.Decision:
+        """As StreamBatch."""
+        decision = rules.decide(change, self.clock.now(), self.period)
+        if isinstance(decision, rules.AskLedger):
+            return rules.decide_far_removal(decision.schedule, self.ledger.read(decision.schedule.id))
         return decision
 
     def _delete(self, nearly_due: Sequence[tuple[RecordChange, Schedule]]) -> list[str]:

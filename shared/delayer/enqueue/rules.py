@@ -93,7 +93,10 @@ class Ignore:
 
 
 NEEDS_NOTHING: Final = frozenset({SetAside, NoteHeartbeat, Ignore})  # that they are done says nothing of AWS
-Decision = DeleteRecord | Send | AskLedger | MoveToDeadLetters | SetAside | NoteHeartbeat | Ignore
+Common = AskLedger | MoveToDeadLetters | SetAside | Ignore  # on each stream whose records are nowhere else
+Own = DeleteRecord | Send | NoteHeartbeat
+Decision = Own | Common
+FAR_REMOVED: Final = "its record was removed long before its point in time, and the ledger does not say why"
 
 
 def decide(change: RecordChange, now: Millis, period: Millis) -> Decision:
@@ -144,14 +147,15 @@ def _decide_schedule(kind: ChangeKind, schedule: Schedule, now: Millis, period: 
     return Send(schedule=schedule, delay_seconds=delay_seconds(schedule.point_in_time, now))
 
 
-def decide_far_removal(schedule: Schedule, row: LedgerRow | None) -> MoveToDeadLetters | Ignore:
-    """A cancel or a replacement removes a record this early. Any other removal is neither fired nor forgotten."""
+def decide_far_removal(
+    schedule: Schedule, row: LedgerRow | None, reason: str = FAR_REMOVED
+) -> MoveToDeadLetters | Ignore:
+    """A cancel or a replacement writes the ledger before it removes the record. Any other removal is neither fired nor
+    forgotten, for this reason.
+    """
     if row is not None and row.state in (State.CANCELLED, State.REPLACED):
         return Ignore()
-    return MoveToDeadLetters(
-        reason="its record was removed long before its point in time, and the ledger does not say why",
-        schedule=schedule,
-    )
+    return MoveToDeadLetters(reason=reason, schedule=schedule)
 
 
 def side_by_side(removed: Sequence[tuple[RecordChange, Send]]) -> list[tuple[RecordChange, Send]]:

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.flow.rules.block import Block, BlockKind, waits_since
+from delayer.flow.rules.gate import Later
 from delayer.flow.rules.limit import seconds_before, turn_of
 from delayer.ledger.model import Arrival, LedgerRow, Refuse, RetryLater
 from delayer.schedule.instants import MAX_DELAY_SECONDS, MAX_HOLD, SECOND, STALE_AFTER, Malformed, Millis
@@ -14,25 +15,6 @@ from delayer.schedule.messages import ExecutorMessage, OutcomeMessage
 from delayer.schedule.retrying import RetryPolicy, retry_seconds
 
 CARRIED_SECONDS: Final = 5  # until an outcome that could not be written is tried again the first time
-
-
-@frozen
-class HoldUntil:
-    """It is not due yet: wait until then."""
-
-    until: Millis
-
-
-@frozen
-class FarTooEarly:
-    """Far too early, which happens only if a clock is wrong: it stays in its queue, and comes again."""
-
-
-@frozen
-class Hop:
-    """It is too early for this attempt: SQS delays no message for longer than 15 minutes, so another one waits on."""
-
-    until: Millis = 0  # when the attempt may be made, if it has to wait; 0: when the row says
 
 
 @frozen
@@ -88,6 +70,7 @@ def carried(made: Made) -> OutcomeMessage:
         lateness=made.lateness,
         answer=result.answer,
         is_probe=made.is_probe,
+        generation=made.message.generation,
     )
 
 
@@ -105,7 +88,11 @@ def made_of(message: OutcomeMessage) -> Made:
     if message.outcome not in results:
         raise Malformed(f"no such outcome: {message.outcome!r}")
     attempt = ExecutorMessage(
-        schedule=message.schedule, nonce=message.nonce, fence=message.fence, attempt=message.attempt
+        schedule=message.schedule,
+        nonce=message.nonce,
+        fence=message.fence,
+        attempt=message.attempt,
+        generation=message.generation,
     )
     return Made(
         message=attempt,
@@ -132,14 +119,10 @@ class GiveUp:
     reason: str
 
 
-def decide_wait(message: ExecutorMessage, now: Millis) -> HoldUntil | FarTooEarly | None:
+def decide_wait(message: ExecutorMessage, now: Millis) -> Later[ExecutorMessage] | None:
     """The last guard of "never early": None once it is due."""
-    early = message.schedule.point_in_time - now
-    if early <= 0:
-        return None
-    if early <= MAX_HOLD:
-        return HoldUntil(message.schedule.point_in_time)
-    return FarTooEarly()
+    due = message.schedule.point_in_time
+    return Later(message=message, at=due, why=None) if due > now else None
 
 
 def decide_attempt(
@@ -148,6 +131,7 @@ def decide_attempt(
     """Whether this message may reach the target, given the ledger row read just before.
 
     Of several messages for one attempt, the first that arrives makes it: any of them may be the only one (ADR 0084).
+    What was sent on since is not among them: it may be deleted by another delivery of it, while this one goes on.
     Rows of an older version do not say that there are several: there, a message that was overtaken before any attempt
     waits until the row has changed.
     """
@@ -157,7 +141,7 @@ def decide_attempt(
         return Refuse(f"already {row.state}")
     if row.nonce != message.nonce:
         return Refuse("another copy holds the claim")
-    if row.admits(message.fence, message.attempt):
+    if row.admits(message.fence, message.attempt) and (message.fence == row.fence or is_of_now(message, row)):
         return DropStopped() if row.stopped_at else Take() if row.arrival is Arrival.CONTESTED else Attempt()
     if row.arrival is Arrival.TAKEN:
         return Refuse("another message makes this attempt")
@@ -168,15 +152,26 @@ def decide_attempt(
     return Refuse("overtaken by another message")
 
 
-def decide_early(row: LedgerRow, now: Millis) -> HoldUntil | Hop | None:
+def is_of_now(message: ExecutorMessage, row: LedgerRow) -> bool:
+    """Whether it is of the generation of its row, as far as both know that there are any (ADR 0183)."""
+    return message.generation == row.generation or not message.generation or not row.generation
+
+
+def decide_later(
+    message: ExecutorMessage, row: LedgerRow, later: Later[ExecutorMessage] | None, now: Millis
+) -> Later[ExecutorMessage] | None:
     """Decides about a message that may make the next attempt: None if it is time for it.
 
-    What was taken was in time by the clock of its executor, and does not wait again.
+    `later` is what it has found no room for. An attempt that was taken was in time by the clock of its executor: it
+    waits for room, and for nothing else.
     """
+    why = later.why if later else None
+    if row.arrival is Arrival.TAKEN:
+        return later if why and (why.is_comeback or why.kind in (BlockKind.LIMIT, BlockKind.CROWD)) else None
     early = row.retry_at - now
-    if early <= 0 or row.arrival is Arrival.TAKEN:
-        return None
-    return HoldUntil(row.retry_at) if early <= MAX_HOLD else Hop()
+    if early > 0 and (why is None or early > MAX_HOLD):
+        return Later(message=message, at=row.retry_at, why=None)
+    return later
 
 
 def decide_next(
@@ -227,9 +222,31 @@ def decide_too_old(
     return f"gave up {after}, as {ended} ended while it waited: {block.reason}"
 
 
-def given_up_at(message: ExecutorMessage, row: LedgerRow, block: Block, policy: RetryPolicy, now: Millis) -> Millis:
-    """When it is too old for another attempt."""
-    return (row.age_from or waits_since(message, block, now)) + policy.max_age + 1
+def at_last(
+    message: ExecutorMessage, row: LedgerRow, later: Later[ExecutorMessage], policy: RetryPolicy, now: Millis
+) -> Millis:
+    """When it is looked at again: as soon as it is too old for another attempt, at the latest."""
+    if later.why is None or later.why.kind is BlockKind.SUSPENSION:
+        return later.at
+    born = row.age_from or waits_since(message, later.why, now)
+    return min(later.at, born + policy.max_age + 1)
+
+
+def due_of(message: ExecutorMessage) -> Millis:
+    """When its attempt is due without any limit, as far as the message says it."""
+    return max(message.schedule.point_in_time, message.not_before)
+
+
+def with_attempt(current: LedgerRow, row: LedgerRow, detail: str) -> LedgerRow:
+    """The row that is there, with what `row` says of the attempt that was just made."""
+    return evolve(
+        current,
+        lateness=row.lateness,
+        age_from=row.age_from,
+        detail=detail,
+        answer=row.answer,
+        attempted_at=row.attempted_at,
+    )
 
 
 def hop_seconds(message: ExecutorMessage, retry_at: Millis, now: Millis) -> int:

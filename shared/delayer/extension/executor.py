@@ -36,6 +36,7 @@ from delayer.engines.process import setting
 from delayer.extension.action import Action, Meta, as_text, schema_of
 from delayer.schedule.instants import Malformed
 from delayer.schedule.messages import ExecutorMessage
+from delayer.schedule.retrying import allows_another, policy_of
 
 if TYPE_CHECKING:
     from delayer.engines.aws.telemetry import Handler
@@ -83,6 +84,7 @@ class Executor(Generic[Fields]):
             point_in_time=schedule.point_in_time,
             attempt=message.attempt,
             seconds_left=self.seconds,
+            has_next=allows_another(policy_of(schedule.definition), message.attempt),
         )
 
     def _fields_of(self, message: ExecutorMessage) -> Fields:

@@ -247,10 +247,14 @@ def _same_seats(holds: Sequence[SeatHold]) -> tuple[Is, ...]:
 
 
 def row_from(item: StoredItem) -> Row:
-    """The row of a limit as its item tells it."""
-    holds = []
-    for name, value in item.items():
-        if name.startswith(HOLD):
-            seats, until = value.split()
-            holds.append(SeatHold(id=name.removeprefix(HOLD), number=int(seats), until=int(until)))
+    """The row of a limit as its item tells it. Raises Unavailable if this version cannot read it."""
+    try:
+        holds = [_hold(name.removeprefix(HOLD), value) for name, value in item.items() if name.startswith(HOLD)]
+    except (ValueError, TypeError, AttributeError) as error:
+        raise Unavailable(f"a row of seats that cannot be read: {error}") from error
     return Row(taken=item.get("taken", 0), holds=tuple(sorted(holds, key=lambda one: (one.until, one.id))))
+
+
+def _hold(hold_id: str, text: str) -> SeatHold:
+    number, until = text.split()
+    return SeatHold(id=hold_id, number=int(number), until=int(until))

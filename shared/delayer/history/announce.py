@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Sequence
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from delayer.engines.ports import Announcement, Observer, Topic
 from delayer.history import cloud_events
@@ -41,7 +41,7 @@ class Announce:
     def _announcement(self, event: LifecycleEvent) -> Announcement | None:
         """None for what cannot be published: its shard must not wait for one bad record."""
         try:
-            return _announcement(evolve(event, source=self.event_source))
+            return _announcement(event, self.event_source)
         except Exception as error:  # noqa: BLE001 - whatever it is, it would be the same again
             self.observer.count("Unannounced")
             # Its text may hold what a client sent.
@@ -52,7 +52,7 @@ class Announce:
             return None
 
 
-def _announcement(event: LifecycleEvent) -> Announcement:
+def _announcement(event: LifecycleEvent, source: str) -> Announcement:
     group = event.original.schedule.definition.group if event.original else ""
     attributes = {
         "type": cloud_events.PREFIX + event.type,
@@ -63,6 +63,6 @@ def _announcement(event: LifecycleEvent) -> Announcement:
         "retold": "later" if event.retold else "",
     }
     return Announcement(
-        text=cloud_events.encode(event),
+        text=cloud_events.encode(event, source),
         attributes=tuple((name, value) for name, value in attributes.items() if value),
     )

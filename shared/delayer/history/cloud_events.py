@@ -37,21 +37,25 @@ class _Envelope:
     data: dict[str, msgspec.Raw]
 
 
-def encode(event: LifecycleEvent) -> str:
-    """The event as JSON. A payload that is too large is left out; all that may be large, if the event still is."""
+def encode(event: LifecycleEvent, source: str = "") -> str:
+    """The event as JSON, of this source, or of its own.
+
+    A payload that is too large is left out; all that may be large, if the event still is.
+    """
     complete = event.original is None or event.original.is_complete
-    text = _encoded(event, () if complete else PAYLOAD)
+    source = source or event.source
+    text = _encoded(event, source, () if complete else PAYLOAD)
     for left_out in (PAYLOAD, LARGE):
         if len(text.encode()) > MAX_BYTES:
-            text = _encoded(event, left_out)
+            text = _encoded(event, source, left_out)
     return text
 
 
-def _encoded(event: LifecycleEvent, left_out: Collection[str]) -> str:
+def _encoded(event: LifecycleEvent, source: str, left_out: Collection[str]) -> str:
     envelope = {
         "specversion": SPEC,
         "id": event.id,
-        "source": event.source,
+        "source": source,
         "type": PREFIX + event.type,
         "subject": event.schedule_id,
         "time": format_instant(event.at),

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from delayer.engines.ports import Observer, ReceivedMessage, Unavailable
 from delayer.history import cloud_events
-from delayer.history.model import LifecycleEvent, expiry_of, occurrence_in
+from delayer.history.model import LifecycleEvent, Occurrence, expiry_of, occurrence_in
 from delayer.history.ports import Journal, JournalEntry, LiveCount
 from delayer.ledger.model import ENDS, EventType
 from delayer.schedule.instants import DAY, Malformed, Millis
@@ -43,9 +43,7 @@ class WriteJournal:
     def _read(self, received: ReceivedMessage) -> JournalEntry | None:
         try:
             event = cloud_events.decode(received.body)
-            is_first = event.type is EventType.SCHEDULED
-            occurrence = occurrence_in(cloud_events.series_in(received.body)) if is_first else None
-            return JournalEntry(event=event, text=received.body, occurrence=occurrence)
+            return JournalEntry(event=event, text=received.body, occurrence=_occurrence(event, received.body))
         except Malformed as error:
             self.observer.warn("a lifecycle event that cannot be read", problem=error.reason)
             return None
@@ -63,3 +61,11 @@ class WriteJournal:
         except Unavailable:
             return False
         return True
+
+
+def _occurrence(event: LifecycleEvent, text: str) -> Occurrence | None:
+    """Of a series, if the event is the beginning of one. Raises Malformed."""
+    if event.type is not EventType.SCHEDULED:
+        return None
+    series = event.original.schedule.definition.series if event.original else cloud_events.series_in(text)
+    return occurrence_in(series)

@@ -1,16 +1,22 @@
-"""Finds the errors in a document by the JSON Schemas of `openapi.yaml`, in words that say what to do."""
+"""Finds the errors in a document by the JSON Schemas of `openapi.yaml`, in words that say what to do.
+
+Nearly all documents have none. So a schema is compiled once into a check that goes through a document in one pass, and
+says only whether it is right; one that it does not find right is gone through by jsonschema (ADR 0179).
+"""
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from importlib.resources import files
 from itertools import chain, groupby, islice
+from types import NoneType
 from typing import Any, Final
 
+from attrs import frozen
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
@@ -85,45 +91,251 @@ _PayloadValidator: Any = validators.extend(  # type: ignore[no-untyped-call] # j
     _Validator, type_checker=_TYPES.redefine("integer", _is_integer)
 )
 _PolicyValidator: Any = validators.extend(_ActionValidator, {"format": _format})  # type: ignore[no-untyped-call] # jsonschema
-REQUEST: Final = _Validator(_CONTRACT["request"])
-CHANGE: Final = _Validator(_CONTRACT["change"])
-LISTING: Final = _Validator(_CONTRACT["listing"])
-GROUP: Final = _Validator(_CONTRACT["group"])
-NAME: Final = _Validator(_CONTRACT["request"]["properties"]["name"])
-SERIES: Final = _Validator(_CONTRACT["series"])
-SERIES_CHANGE: Final = _Validator(_CONTRACT["seriesChange"])
-BACKFILL: Final = _Validator(_CONTRACT["backfill"])
-PREVIEW: Final = _Validator(_CONTRACT["preview"])
-ROTATION: Final = _Validator(_CONTRACT["rotation"])
-SERIES_LISTING: Final = _Validator(_CONTRACT["seriesListing"])
-OCCURRENCES: Final = _Validator(_CONTRACT["occurrences"])
-NEXT: Final = _Validator(_CONTRACT["next"])
-CONNECTIONS: Final = {kind: _Validator(schema) for kind, schema in _CONTRACT["connections"].items()}
-CONNECTION_TEST: Final = _Validator(_CONTRACT["connectionTest"])
-CONNECTION_LISTING: Final = _Validator(_CONTRACT["connectionListing"])
+
+# ------------------------------------------------------------ whether a document is right
+
+Check = Callable[[Any], bool]
+Rules = Mapping[type, Check]  # by the class of a value, whether it is right; a value of another class is not
+CLASSES: Final[Mapping[str, tuple[type, ...]]] = {  # that JSON is read as, by the types of JSON Schema
+    "string": (str,),
+    "integer": (int, float, Decimal),
+    "number": (int, float, Decimal),
+    "object": (dict,),
+    "array": (list,),
+    "boolean": (bool,),
+    "null": (NoneType,),
+}
+_EVERY: Final = tuple(dict.fromkeys(chain.from_iterable(CLASSES.values())))
+_UNDERSTOOD: Final = frozenset({
+    "type", "const", "enum", "anyOf", "properties", "required", "additionalProperties", "propertyNames", "items",
+    "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+    "minItems", "maxItems", "minProperties", "maxProperties", "multipleOf", "format", "if",
+})  # fmt: skip
+_AS_CLASSES: Final = (str, bool, NoneType)  # a value of one of these is the same as no value of another class
+
+
+class _NotUnderstood(ValueError):
+    """A schema that is left to jsonschema."""
+
+
+@frozen(kw_only=True)
+class CompiledSchema:
+    """A JSON Schema with its validator, and with the same rules as one quick check, which finds the same right."""
+
+    validator: Any  # of jsonschema
+
+    @property
+    def schema(self) -> Any:
+        """As JSON. Do not change it."""
+        return self.validator.schema
+
+    @cached_property
+    def rules(self) -> Rules:
+        """Compiled when the first document comes. Empty for a schema with a keyword that is not understood here."""
+        try:
+            return _rules_of(self.schema, self.validator)
+        except (_NotUnderstood, TypeError, AttributeError, KeyError, re.error, RecursionError):
+            return {}
+
+    def is_right(self, document: Any) -> bool:
+        """Whether nothing is wrong. False, too, if that is not known: jsonschema finds out then."""
+        check = self.rules.get(type(document))
+        return check is not None and check(document)
+
+
+def _rules_of(schema: Any, validator: Any) -> Rules:
+    """The rules of a schema. Raises _NotUnderstood, or what a schema raises that is none."""
+    if isinstance(schema, bool):
+        return dict.fromkeys(_EVERY, _anything) if schema else {}
+    if {name for name in schema if name in validator.VALIDATORS} - _UNDERSTOOD:
+        raise _NotUnderstood(schema)
+    condition = [_rules_of(schema.get(name, True), validator) for name in ("if", "then", "else") if "if" in schema]
+    branches = [_rules_of(one, validator) for one in schema["anyOf"]] if "anyOf" in schema else None
+    named = schema.get("type", list(CLASSES))
+    found: dict[type, Check] = {}
+    for kind in dict.fromkeys(chain.from_iterable(CLASSES[name] for name in _listed(named))):
+        checks = [*_checks_of(kind, schema, validator), *_choices(kind, schema, validator)]
+        if branches is not None:
+            checks.append(_any_of([rules[kind] for rules in branches if kind in rules]))
+        if condition:
+            checks.append(_either(*(rules.get(kind, _nothing) for rules in condition)))
+        if _nothing not in checks:
+            found[kind] = _all_of([one for one in checks if one is not _anything])
+    return found
+
+
+def _listed(named: Any) -> Sequence[str]:
+    return [named] if isinstance(named, str) else named
+
+
+def _checks_of(kind: type, schema: Mapping[str, Any], validator: Any) -> Iterable[Check]:
+    """The checks of the keywords that concern values of this class. The rare ones are the validator's own."""
+    if kind is str:
+        yield _text_check(schema)
+    elif kind is dict:
+        yield _object_check(schema, validator)
+    elif kind is list:
+        yield _list_check(schema, validator)
+    elif kind in CLASSES["number"]:
+        yield _number_check(schema)
+        if kind is not int and "number" not in _listed(schema.get("type", "number")):
+            yield _as_jsonschema("type", schema, validator)  # it may be an integer
+    for name in ("multipleOf", "format"):
+        if name in schema:
+            yield _as_jsonschema(name, schema, validator)
+
+
+def _choices(kind: type, schema: Mapping[str, Any], validator: Any) -> Iterable[Check]:
+    """The checks by constants."""
+    for name in ("enum", "const"):
+        if name in schema and kind not in _AS_CLASSES:
+            yield _as_jsonschema(name, schema, validator)
+        elif name in schema:
+            allowed = [one for one in (schema[name] if name == "enum" else [schema[name]]) if type(one) is kind]
+            yield partial(_is_one_of, allowed) if allowed else _nothing
+
+
+def _either(condition: Check, then: Check, otherwise: Check) -> Check:
+    return lambda value: then(value) if condition(value) else otherwise(value)
+
+
+def _text_check(schema: Mapping[str, Any]) -> Check:
+    least, most = schema.get("minLength", 0), schema.get("maxLength", math.inf)
+    search = re.compile(schema["pattern"]).search if "pattern" in schema else None
+    if search is not None:
+        return lambda text: least <= len(text) <= most and text[-1:] != "\n" and search(text) is not None
+    return (lambda text: least <= len(text) <= most) if (least, most) != (0, math.inf) else _anything
+
+
+def _number_check(schema: Mapping[str, Any]) -> Check:
+    least, most = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+    over, under = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    if (least, most, over, under) == (-math.inf, math.inf, None, None):
+        return _anything
+
+    def is_right(number: Any) -> bool:
+        is_within = (over is None or number > over) and (under is None or number < under)
+        return is_within and bool(least <= number <= most)
+
+    return is_right
+
+
+def _list_check(schema: Mapping[str, Any], validator: Any) -> Check:
+    least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
+    rules = _rules_of(schema.get("items", True), validator)
+
+    def is_right(items: list[Any]) -> bool:
+        if not least <= len(items) <= most:
+            return False
+        for one in items:
+            check = rules.get(type(one))
+            if check is None or not (check is _anything or check(one)):
+                return False
+        return True
+
+    return is_right
+
+
+def _object_check(schema: Mapping[str, Any], validator: Any) -> Check:
+    least, most = schema.get("minProperties", 0), schema.get("maxProperties", math.inf)
+    required = frozenset(schema.get("required", ()))
+    fields = {name: _rules_of(one, validator) for name, one in schema.get("properties", {}).items()}
+    others = _rules_of(schema.get("additionalProperties", True), validator)
+    named = _rules_of(schema.get("propertyNames", True), validator).get(str, _nothing)
+
+    def is_right(document: dict[str, Any]) -> bool:
+        if not (least <= len(document) <= most and required <= document.keys()):
+            return False
+        for name, one in document.items():
+            check = fields.get(name, others).get(type(one))
+            if check is None or not (check is _anything or check(one)):
+                return False
+        return named is _anything or all(map(named, document))
+
+    return is_right
+
+
+def _all_of(checks: Sequence[Check]) -> Check:
+    if len(checks) < 2:
+        return checks[0] if checks else _anything
+    return lambda value: all(check(value) for check in checks)
+
+
+def _any_of(checks: Sequence[Check]) -> Check:
+    if len(checks) < 2 or _anything in checks:
+        return _anything if _anything in checks else next(iter(checks), _nothing)
+    return lambda value: any(check(value) for check in checks)
+
+
+def _is_one_of(allowed: Sequence[Any], value: Any) -> bool:
+    return value in allowed
+
+
+def _as_jsonschema(name: str, schema: Mapping[str, Any], validator: Any) -> Check:
+    """The very function of the validator, for one keyword."""
+    errors, rule = validator.VALIDATORS[name], schema[name]
+    return lambda value: not [*(errors(validator, rule, value, schema) or ())]
+
+
+def _anything(_value: Any) -> bool:
+    return True
+
+
+def _nothing(_value: Any) -> bool:
+    return False
+
+
+# ------------------------------------------------------------ the schemas
+
+
+def _compiled(schema: Any) -> CompiledSchema:
+    return CompiledSchema(validator=_Validator(schema))
+
+
+REQUEST: Final = _compiled(_CONTRACT["request"])
+CHANGE: Final = _compiled(_CONTRACT["change"])
+LISTING: Final = _compiled(_CONTRACT["listing"])
+GROUP: Final = _compiled(_CONTRACT["group"])
+NAME: Final = _compiled(_CONTRACT["request"]["properties"]["name"])
+SERIES: Final = _compiled(_CONTRACT["series"])
+SERIES_CHANGE: Final = _compiled(_CONTRACT["seriesChange"])
+BACKFILL: Final = _compiled(_CONTRACT["backfill"])
+PREVIEW: Final = _compiled(_CONTRACT["preview"])
+ROTATION: Final = _compiled(_CONTRACT["rotation"])
+SERIES_LISTING: Final = _compiled(_CONTRACT["seriesListing"])
+OCCURRENCES: Final = _compiled(_CONTRACT["occurrences"])
+NEXT: Final = _compiled(_CONTRACT["next"])
+CONNECTIONS: Final = {kind: _compiled(schema) for kind, schema in _CONTRACT["connections"].items()}
+CONNECTION_TEST: Final = _compiled(_CONTRACT["connectionTest"])
+CONNECTION_LISTING: Final = _compiled(_CONTRACT["connectionListing"])
 
 
 @lru_cache(maxsize=256)
-def validator_of(schema: str) -> Any:
+def validator_of(schema: str) -> CompiledSchema:
     """For a schema that a registered action has for its payload, as JSON text."""
-    return _PayloadValidator(parsed(schema))
+    return CompiledSchema(validator=_PayloadValidator(parsed(schema)))
 
 
 @lru_cache(maxsize=256)
-def action_validator_of(schema: str) -> Any:
+def action_validator_of(schema: str) -> CompiledSchema:
     """For the schema of a registered action, as JSON text: it takes what the class of the action takes."""
-    return _ActionValidator(parsed(schema))
+    return CompiledSchema(validator=_ActionValidator(parsed(schema)))
 
 
 @lru_cache(maxsize=256)
-def policy_validator_of(schema: str) -> Any:
+def policy_validator_of(schema: str) -> CompiledSchema:
     """For the schema of a policy, as JSON text: its formats are checked, too."""
-    return _PolicyValidator(parsed(schema))
+    return CompiledSchema(validator=_PolicyValidator(parsed(schema)))
 
 
-def errors_of(schema: Any, document: Any, path: str = "") -> Iterable[FieldError]:
+# ------------------------------------------------------------ what is wrong
+
+
+def errors_of(schema: CompiledSchema, document: Any, path: str = "") -> Iterable[FieldError]:
     """All errors of a document, or of the part of it under this path."""
-    for error in schema.iter_errors(document):
+    if schema.is_right(document):
+        return
+    for error in schema.validator.iter_errors(document):
         yield from _teach(error, path)
 
 

@@ -1,6 +1,6 @@
 """The fields of a JSON body, read so that no digit and no byte of a payload is lost; those of a batch, and no body."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 from typing import Annotated, Any, Final
 
@@ -16,6 +16,7 @@ MAX_SHOWN: Final = 80  # characters of a value or a made-up name in an answer
 ALLOWED: Final = "no body, or an empty object"
 MAX_KEY: Final = 255  # characters of an idempotency key
 KEY: Final = "idempotencyKey"  # of a schedule in a batch
+_FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _Key = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_KEY)]
 MAX_DEPTH: Final = 500  # levels; what reads a payload later has less of the stack left, and must not fail
 TOO_DEEP: Final = f"it is nested more than {MAX_DEPTH} levels deep"
@@ -30,18 +31,24 @@ class BatchItem:
     errors: tuple[FieldError, ...] = ()  # what is wrong with its key
 
 
-def fields_of(body: bytes) -> dict[str, bytes]:
-    """Each field of a JSON object, its value as it was sent. Raises NotJson."""
+@frozen(kw_only=True)
+class JsonObject:
+    """A JSON object that was read: of each field, what was sent and what it says."""
+
+    sent: Mapping[str, bytes]  # as its client serialised it
+    values: Mapping[str, Any]
+
+
+def fields_of(body: bytes) -> JsonObject:
+    """The fields of a JSON object. Each of them is parsed here, and nowhere else. Raises NotJson."""
     if not body.strip():
         raise NotJson("The body must be a JSON object in UTF-8: it is empty")
     try:
         body.decode("utf-8")
-        fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-        for raw in fields.values():
-            parse(raw)
+        sent = {name: bytes(raw) for name, raw in _FIELDS.decode(body).items()}
+        return JsonObject(sent=sent, values={name: read(raw) for name, raw in sent.items()})
     except (UnicodeError, msgspec.MsgspecError, RecursionError, ValueError) as error:
         raise NotJson(f"The body must be a JSON object in UTF-8: {_first_line(error)}") from error
-    return {name: bytes(raw) for name, raw in fields.items()}
 
 
 def keyed(bodies: Sequence[bytes]) -> list[BatchItem]:
@@ -65,7 +72,7 @@ def keyed(bodies: Sequence[bytes]) -> list[BatchItem]:
 def _keyed(body: bytes) -> BatchItem:
     """Leaves to `admit` a value that is no object. All other fields keep their bytes."""
     try:
-        fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+        fields = _FIELDS.decode(body)
     except (UnicodeError, msgspec.MsgspecError, RecursionError):
         return BatchItem(body=body)
     raw = fields.pop(KEY, None)
@@ -79,14 +86,9 @@ def _keyed(body: bytes) -> BatchItem:
         return BatchItem(body=rest, errors=(wrong,))
 
 
-def parse(raw: bytes | msgspec.Raw) -> Any:
-    """The value of a field. Raises ValueError or RecursionError."""
-    return read(bytes(raw))
-
-
-def check_depth(value: bytes) -> None:
-    """Raises NotJson if it is nested too deeply. One with few brackets, as most are, is not gone through."""
-    if value.count(b"[") + value.count(b"{") > MAX_DEPTH and _is_too_deep(parse(value)):
+def check_depth(body: bytes, fields: JsonObject) -> None:
+    """Raises NotJson if a field is nested too deeply. A body with few brackets, as most are, is not gone through."""
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and any(map(_is_too_deep, fields.values.values())):
         raise NotJson(f"The body must be a JSON object in UTF-8: {TOO_DEEP}")
 
 
@@ -122,6 +124,6 @@ def _names(body: bytes) -> list[str] | None:
     if len(body) > MAX_BYTES:
         return None
     try:
-        return [*islice(fields_of(body), MAX_ERRORS)]
+        return [*islice(fields_of(body).sent, MAX_ERRORS)]
     except NotJson:
         return None

@@ -195,6 +195,7 @@ class LedgerRow:
     retry_of: str = ""  # the fencing token of the message that sent the one for this attempt; empty for the first
     retry_at: Millis = 0  # when that attempt may be made; 0 for the first
     age_from: Millis = 0  # from when on the age of its retry policy counts: its first attempt; 0 until that has failed
+    generation: int = 0  # of the messages for this attempt; 0: written by a version that does not count them (ADR 0183)
     arrival: Arrival = Arrival.UNKNOWN  # of the message for this attempt
     detail: str = field(default="", converter=detail_of)  # to be read by people: the answer, or why it ended
     name: str = ""  # under which its owner may replace it; a named schedule has a row from the start

@@ -98,7 +98,6 @@ class StoredLedgerInBatches(StoredLedger):
         return {item[KEY]: _read(item) for item in self.items(schedule_ids)}
 
     def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
-        """Nothing is done by the threads of the pool: all of them may wait for what this one writes for them."""
         made = [self._put(change) for change in changes]
         answers = iter(self.store.write_each([one for one in made if isinstance(one, Put)]))
         return [

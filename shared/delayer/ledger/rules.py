@@ -69,6 +69,7 @@ def retried(
         fence=fence,
         retry_of=after or row.fence,
         retry_at=retry_at,
+        generation=1,
         arrival=Arrival.UNKNOWN,
         detail=detail,
         answer=answer,
@@ -88,6 +89,7 @@ def hopped(row: LedgerRow, fence: str, now: Millis, after: str, retry_at: Millis
         row,
         fence=fence,
         retry_of=after,
+        generation=row.generation + 1,
         arrival=Arrival.UNKNOWN,
         expires_at=kept_until,
         retry_at=retry_at or row.retry_at,
@@ -181,6 +183,7 @@ def _claimed(claim: Claim, over: LedgerRow | None) -> LedgerChange:
         enqueued_at=claim.message.enqueued_at,
         stopped_at=again.stopped_at if again else 0,
         attempt=1,
+        generation=1,
         arrival=Arrival.CONTESTED if again else Arrival.UNKNOWN,  # the first hand-over may have arrived all the same
     )
     return LedgerChange(row=row, over=over)

@@ -50,6 +50,7 @@ def _round(
 ) -> tuple[dict[int, LedgerChange], dict[int, LedgerRow | None]]:
     """The changes of this round, and what waits for the next: of two copies of a schedule, the second."""
     changes: dict[int, LedgerChange] = {}
+    changed: set[str] = set()
     waiting: dict[int, LedgerRow | None] = {}
     for number, current in undecided.items():
         try:
@@ -59,10 +60,11 @@ def _round(
             continue
         if not isinstance(decided, LedgerChange):
             outcomes[number] = decided
-        elif any(change.row.schedule_id == decided.row.schedule_id for change in changes.values()):
+        elif decided.row.schedule_id in changed:
             waiting[number] = current
         else:
             changes[number] = decided
+            changed.add(decided.row.schedule_id)
     return changes, waiting
 
 

@@ -8,12 +8,13 @@ as it is. That is stored with each schedule, so that it needs no class to be sho
 import json
 import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from attrs import evolve, field, frozen
 from msgspec import Raw
 
-from delayer.schedule.json_text import refuse_constant, write
+from delayer.schedule.json_text import parsed, refuse_constant, write
 from delayer.schedule.schedule import Definition
 
 MASK: Final = "***"
@@ -96,11 +97,23 @@ def masked_action(text: str, secrets: Schema | None = None) -> str:
     return text if shown == action else write(shown)
 
 
-def masks_in(action: Any, schema: Schema | None = None) -> list[str]:
-    """The paths at which a mask stands where a secret should: they were copied from what is shown."""
+def masks_in(action: Any, secrets: Schema | None = None) -> list[str]:
+    """The paths at which a mask stands where a secret should: they were copied from what is shown.
+
+    `secrets` as in the traits of its schedule. What is nested too deeply to be gone through counts as a mask.
+    """
     masking = _Masking()
-    masking.of(action, "action", secrets_of(schema or {}) or {})
+    try:
+        masking.of(action, "action", secrets or {})
+    except RecursionError:
+        return ["action"]
     return masking.found
+
+
+@lru_cache(maxsize=256)
+def secrets_in(schema: str) -> dict[str, Any] | None:
+    """As `secrets_of`, of a schema as JSON text. The same text gives the same object: do not change it."""
+    return secrets_of(parsed(schema))
 
 
 def secrets_of(schema: Any) -> dict[str, Any] | None:

@@ -27,6 +27,8 @@ class Quotas:
         A number in a minute is exact, so the rougher one in a second is not asked besides. What is live is counted only
         if the stack has a limit, too.
         """
+        if not policy.rules and self.series is None:
+            return self  # as nearly always
         per_minute, live = policy.at_most("createsPerMinute"), policy.at_most("liveSchedules")
         changed = self if per_minute is None else evolve(self, creates_per_second=0, creates_per_minute=per_minute)
         changed = changed if live is None or not self.live else evolve(changed, live=live)

@@ -116,32 +116,76 @@ class Guard:
             return []
         if any(received.source == self.suspects for received in batch):
             return [received.message_id for received in batch if not self._try(received)]
-        return self._answer(batch, is_beside=False)
-
-    def beside(self, received: ReceivedMessage) -> list[str]:
-        """The same for one while others are handled. A suspect comes again: it is to be alone."""
-        return self._answer([received], is_beside=True) if asks_for_something(received) else []
-
-    def _answer(self, batch: Sequence[ReceivedMessage], *, is_beside: bool) -> list[str]:
-        try:
-            suspects = self.suspects_in(batch)
-        except Unavailable as error:
-            self.observer.warn("what has come back waits: not known whether it is a suspect", error=str(error))
-            suspects = [received for received in batch if has_come_back(received.receives)]
-            is_beside = True  # none of them is begun
+        suspects, is_known = self._suspects_in(batch)
         others = [received for received in batch if received not in suspects]
-        if suspects and not is_beside and (not others or is_its_turn(suspects[0])):
+        if suspects and is_known and (not others or is_its_turn(suspects[0])):
             return self.apart(batch, suspects[0])
         return self._handled(others, suspects)
 
+    def admits(self, received: ReceivedMessage) -> bool:
+        """Whether one that comes in beside others may be handled, until `end`. A suspect is to be alone: it is left."""
+        if not asks_for_something(received):
+            return True
+        suspects, _ = self._suspects_in([received])
+        if suspects or not self._begin([received], self.clock.now()):
+            self._leave([received])
+            return False
+        return True
+
+    def end(
+        self,
+        batch: Sequence[ReceivedMessage],
+        failed: Sequence[str],
+        began: Millis,
+        waiting: Sequence[ReceivedMessage] = (),
+    ) -> list[str]:
+        """After a run with `batch`. Leaves those that failed, and those that have waited meanwhile: their ids."""
+        asking = [received for received in batch if asks_for_something(received)]
+        again = [received for received in asking if has_come_back(received.receives)]
+        left = [received for received in batch if received.message_id in failed]
+        if again:
+            left = [received for received in left if not self.gives_up(received, began)]
+            self._finish(_keys_of(again), began, comes_again=bool(left))
+        if len(left) < len(asking):
+            self._passed()
+        at_once = {one for one in failed if isinstance(one, NotBegun)}
+        not_begun = [received for received in left if received.message_id in at_once]
+        return self._leave([*(received for received in left if received not in not_begun), *waiting], not_begun)
+
+    def _suspects_in(self, batch: Sequence[ReceivedMessage]) -> tuple[list[ReceivedMessage], bool]:
+        """And whether that is known. If not, none of what has come back is begun."""
+        try:
+            return self.suspects_in(batch), True
+        except Unavailable as error:
+            self.observer.warn("what has come back waits: not known whether it is a suspect", error=str(error))
+            return [received for received in batch if has_come_back(received.receives)], False
+
+    def _begin(self, batch: Sequence[ReceivedMessage], began: Millis) -> list[ReceivedMessage]:
+        """Returns those with which a run may begin: what has come back waits until that can be noted."""
+        again = [received for received in batch if has_come_back(received.receives)]
+        keys = _keys_of(again)
+        try:
+            if again:
+                self.trials.begin_all(keys, began)
+        except Unavailable as error:
+            self.observer.warn("what has come back waits", error=str(error))
+            self._finish(keys, began, comes_again=True)
+            return [received for received in batch if received not in again]
+        return list(batch)
+
     def _handled(self, batch: Sequence[ReceivedMessage], waiting: Sequence[ReceivedMessage]) -> list[str]:
         """Returns the ids that are left of these, and of those that wait meanwhile."""
+        began = self.clock.now()
+        begun = self._begin(batch, began)
+        waiting = [*waiting, *(received for received in batch if received not in begun)]
         try:
-            left, not_begun = self._left_of(batch) if batch else ([], [])
-        except Exception:
-            self._leave([*batch, *waiting])
+            failed = self.handle(begun) if begun else []
+        except Exception:  # the function is alive: this was no death
+            if again := [received for received in begun if has_come_back(received.receives)]:
+                self._finish(_keys_of(again), began, comes_again=True)
+            self._leave([*begun, *waiting])
             raise
-        return self._leave([*left, *waiting], not_begun)
+        return self.end(begun, failed, began, waiting)
 
     def _leave(self, messages: Sequence[ReceivedMessage], not_begun: Sequence[ReceivedMessage] = ()) -> list[str]:
         """Leaves messages in the queue: they come again in a while, those not begun at once. Returns the ids of all."""
@@ -168,44 +212,8 @@ class Guard:
         """Handles a suspect alone. The messages beside it go back at once, before anything is done with it."""
         others = [received for received in batch if received is not suspect]
         self._give_back(others, 0)
-        self.is_trying = True
-        try:
-            is_done = self._try(suspect)
-        finally:
-            self.is_trying = False
+        is_done = self._try(suspect)
         return [received.message_id for received in others] + self._leave([] if is_done else [suspect])
-
-    def _left_of(self, batch: Sequence[ReceivedMessage]) -> tuple[list[ReceivedMessage], list[ReceivedMessage]]:
-        """Returns the messages that come again in a while, and those that come at once.
-
-        What has come back waits until its run can be noted; the others need no note.
-        """
-        again = [received for received in batch if has_come_back(received.receives)]
-        keys, began = _keys_of(again), self.clock.now()
-        if again:
-            try:
-                self.trials.begin_all(keys, began)
-            except Unavailable as error:
-                self.observer.warn("what has come back waits", error=str(error))
-                self._finish(keys, began, comes_again=True)
-                others = [received for received in batch if received not in again]
-                left, not_begun = self._left_of(others) if others else ([], [])
-                return [*again, *left], not_begun
-        try:
-            failed = self.handle(batch)
-        except Exception:  # the function is alive: this was no death
-            if again:
-                self._finish(keys, began, comes_again=True)
-            raise
-        left = [received for received in batch if received.message_id in failed]
-        if again:
-            left = [received for received in left if not self.gives_up(received, began)]
-            self._finish(keys, began, comes_again=bool(left))
-        if len(left) < len(batch):
-            self._passed()
-        at_once = {one for one in failed if isinstance(one, NotBegun)}
-        not_begun = [received for received in left if received.message_id in at_once]
-        return [received for received in left if received not in not_begun], not_begun
 
     def gives_up(self, received: ReceivedMessage, began: Millis) -> bool:
         """Whether it has waited for so long that SQS might delete it, and is stored."""
@@ -234,12 +242,15 @@ class Guard:
 
     def _handle(self, received: ReceivedMessage, suspect: str, trial: Trial) -> bool:
         """Whether it is done. Whatever is raised: the function is alive, so this is no killer."""
+        self.is_trying = True
         try:
             self.trials.begin(suspect, trial)
             failed = self.handle([received])
         except Exception as error:  # noqa: BLE001 - see above
             self.observer.warn("a suspect waits", error=repr(error))
             failed = [received.message_id]
+        finally:
+            self.is_trying = False
         if failed and has_waited(received.sent_at, trial.began):
             return self.give_up(received, suspect, NOT_HANDLED)
         return not failed
@@ -262,16 +273,23 @@ class Guard:
         finish_trial(finish, began=began, comes_again=comes_again, clock=self.clock, observer=self.observer)
 
     def _passed(self) -> None:
-        """It only matters to suspects: a note that cannot be made is left out."""
-        now = self.clock.now()
-        if now - self._noted < NOTED_EVERY:
-            return
-        try:
-            self.trials.note_pass(self.source, now)
-        except Unavailable as error:
-            self.observer.warn("not noted that others pass", error=str(error))
-            return
-        self._noted = now
+        self._noted = note_pass(self.trials, self.source, self._noted, self.clock, self.observer)
+
+
+def note_pass(trials: Trials, source: str, noted: Millis, clock: Clock, observer: Observer) -> Millis:
+    """Notes that something came to its end, and returns when that was noted last. `noted` is when it was before.
+
+    It only matters to suspects: a note that cannot be made is left out.
+    """
+    now = clock.now()
+    if now - noted < NOTED_EVERY:
+        return noted
+    try:
+        trials.note_pass(source, now)
+    except Unavailable as error:
+        observer.warn("not noted that others pass", error=str(error))
+        return noted
+    return now
 
 
 def _keys_of(messages: Sequence[ReceivedMessage]) -> list[str]:

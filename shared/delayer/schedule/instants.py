@@ -44,7 +44,7 @@ def start_of(minute: Minute) -> Millis:
 def format_instant(instant: Millis) -> str:
     """RFC 3339 in UTC with milliseconds: `2026-11-21T09:00:00.250Z`."""
     at = _EPOCH + timedelta(milliseconds=instant)
-    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant % SECOND:03}Z"
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def format_minute(minute: Minute) -> str:
@@ -65,7 +65,8 @@ def parse_instant(text: str) -> Millis:
         raise ValueError("its offset has more than 59 minutes")
     at = datetime.fromisoformat(f"{date}T{time}{offset}")
     whole = (at - _EPOCH) // timedelta(seconds=1) * SECOND
-    return whole + ceil_millis(Decimal(f"0.{fraction or 0}"))
+    fraction = fraction or ""
+    return whole + (int(fraction.ljust(3, "0")) if len(fraction) <= 3 else ceil_millis(Decimal(f"0.{fraction}")))
 
 
 def ceil_millis(seconds: Decimal) -> Millis:

@@ -5,7 +5,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, zip_longest
 from typing import Any, Final
 
@@ -33,7 +33,9 @@ def read(text: str | bytes) -> Any:
 
     Numbers keep their decimal digits: an epoch second of 1795251600.25 must not gain a millisecond.
     """
-    return json.loads(text, parse_float=_decimal, parse_int=integer, parse_constant=refuse_constant)
+    if isinstance(text, str):
+        return json.loads(text, **_EXACT)
+    return _reader().decode(text.decode(json.detect_encoding(text), "surrogatepass"))
 
 
 def read_as_floats(text: str) -> Any:
@@ -69,7 +71,8 @@ def beyond_floats(value: Any, path: str) -> Iterator[str]:
     """Where in a value there are numbers that no float of 64 bits holds, as most readers of JSON have them."""
     if isinstance(value, dict | list):
         for name, one in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from beyond_floats(one, f"{path}.{name}")
+            if isinstance(one, dict | list | int | Decimal):
+                yield from beyond_floats(one, f"{path}.{name}")
     elif isinstance(value, int | Decimal) and not isinstance(value, bool) and math.isinf(float(str(value))):
         yield path
 
@@ -91,6 +94,19 @@ def _decimal(digits: str) -> int | Decimal:
         return Decimal("Infinity")
     is_short = number.adjusted() < MOST_WRITTEN_OUT and not (number.is_zero() and number.is_signed())
     return int(number) if is_short and number == number.to_integral_value() else number
+
+
+_EXACT: Final[Mapping[str, Any]] = {
+    "parse_float": _decimal,
+    "parse_int": integer,
+    "parse_constant": refuse_constant,
+}
+
+
+@cache
+def _reader() -> json.JSONDecoder:
+    """For all bodies: `json.loads` makes one for each text."""
+    return json.JSONDecoder(**_EXACT)
 
 
 def _float(digits: str) -> Any:

@@ -59,6 +59,7 @@ class ExecutorMessage:
     slots: tuple[Slot, ...] = ()  # that are booked for this attempt, if it is limited
     not_before: Millis = 0  # when the attempt is due, if that is longer than SQS can delay its message
     age_from: Millis = 0  # as in DelayerMessage; of a retry, when its first attempt was made
+    generation: int = 0  # of the messages for this attempt; 0: by a version that does not count them (ADR 0183)
 
 
 @frozen(kw_only=True)
@@ -75,6 +76,7 @@ class OutcomeMessage:
     lateness: Millis  # of this attempt
     answer: str = ""  # what is kept of the target's answer; a message without it has none
     is_probe: bool = False  # the attempt does not count
+    generation: int = 0  # as in ExecutorMessage
 
 
 @frozen(kw_only=True)
@@ -140,8 +142,8 @@ HEADS: Final[Mapping[type, _FieldDecoders]] = {  # what a message has besides it
 }
 MAY_HAVE: Final[Mapping[type, _FieldDecoders]] = {  # what is left out if it is empty or 0
     DelayerMessage: {"hops": _NUMBER, "slots": _SLOTS, "age_from": _NUMBER, "enqueued_at": _NUMBER},
-    ExecutorMessage: {"slots": _SLOTS, "not_before": _NUMBER, "age_from": _NUMBER},
-    OutcomeMessage: {"answer": _TEXT, "is_probe": _BOOLEAN},
+    ExecutorMessage: {"slots": _SLOTS, "not_before": _NUMBER, "age_from": _NUMBER, "generation": _NUMBER},
+    OutcomeMessage: {"answer": _TEXT, "is_probe": _BOOLEAN, "generation": _NUMBER},
 }
 
 

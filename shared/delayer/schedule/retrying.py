@@ -1,6 +1,7 @@
 """How often, how long and at which delays an attempt is repeated: the schedule's own policy (ADR 0087)."""
 
 import hashlib
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -41,6 +42,9 @@ class _Retry(msgspec.Struct, rename="camel"):
     backoff: _Backoff = msgspec.field(default_factory=_Backoff)
 
 
+_OLDER: Final = '"maxAttempts"'
+
+
 class _OlderAction(msgspec.Struct, rename="camel"):
     """An action from before schedules had a policy of their own."""
 
@@ -53,12 +57,18 @@ def policy_of(definition: Definition) -> RetryPolicy:
     A schedule that is older than the field `retry` may have the number of its attempts in its action: it still counts.
     """
     try:
-        given = msgspec.json.decode(definition.retry or "{}", type=_Retry)
-        attempts = given.max_attempts
-        if attempts is None:
-            attempts = msgspec.json.decode(definition.action, type=_OlderAction).max_attempts
+        return _policy(definition.retry or "{}", definition.action if _OLDER in definition.action else "{}")
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise Malformed(f"a retry policy that cannot be read: {error}") from error
+
+
+@lru_cache(maxsize=1_000)
+def _policy(retry: str, action: str) -> RetryPolicy:
+    """Each is asked for several times, and many schedules have the same."""
+    given = msgspec.json.decode(retry, type=_Retry)
+    attempts = given.max_attempts
+    if attempts is None:
+        attempts = msgspec.json.decode(action, type=_OlderAction).max_attempts
     first = _within(given.backoff.first, MAX_FIRST_SECONDS)
     return RetryPolicy(
         max_attempts=_within(attempts, MAX_ATTEMPTS),
@@ -71,6 +81,13 @@ def policy_of(definition: Definition) -> RetryPolicy:
 
 def _within(number: int, most: int) -> int:
     return min(max(number, 1), most)
+
+
+def allows_another(policy: RetryPolicy, attempt: int) -> bool:
+    """Whether there is another attempt if the one with this number fails. After a later one than the first, the age of
+    the schedule may be against it.
+    """
+    return attempt < policy.max_attempts and policy.first * SECOND <= policy.max_age
 
 
 def backoff_seconds(policy: RetryPolicy, attempt: int) -> float:

@@ -1,7 +1,7 @@
 """The schedule: what is to be done, and when."""
 
 from collections.abc import Collection, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -57,7 +57,7 @@ class Definition:
         default="", validator=instance_of(str), metadata=JSON
     )  # within which it fires, see `timing.window`
 
-    @property
+    @cached_property
     def action_type(self) -> str:
         """The type of the action, which decides which executor does it. Raises Malformed if there is none."""
         try:
@@ -186,7 +186,7 @@ class Schedule:
     definition: Definition = field(validator=instance_of(Definition))
     traits: Traits = field(default=NO_TRAITS, validator=instance_of(Traits))
 
-    @property
+    @cached_property
     def address(self) -> Address:
         """Where its record is stored."""
         return address_of(self.id)

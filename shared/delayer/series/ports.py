@@ -7,6 +7,7 @@ from attrs import frozen
 
 from delayer.accept.ports import RequestRow
 from delayer.connections.model import SeriesUse
+from delayer.engines.ports import Unavailable
 from delayer.ledger.model import LedgerChange
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import Bucket, RecordKey
@@ -69,6 +70,22 @@ class SeriesTransaction:
         return self.over is None or bool(self.over.expires_at) != bool(self.cursor.expires_at)
 
 
+@frozen(kw_only=True, order=True)
+class SeriesKey:
+    """Names one series."""
+
+    owner: str
+    series: str
+
+
+@frozen(kw_only=True)
+class SeriesRows:
+    """The rows of a series as they are stored; None for one that is not there."""
+
+    cursor: Cursor | None
+    definition: SeriesDefinition | None
+
+
 @frozen(kw_only=True)
 class Filed:
     """An occurrence that is the current one of its series, or of the backfill of it."""
@@ -76,6 +93,11 @@ class Filed:
     schedule_id: str
     owner: str
     series: str
+
+    @property
+    def key(self) -> SeriesKey:
+        """Of its series."""
+        return SeriesKey(owner=self.owner, series=self.series)
 
 
 @frozen(kw_only=True)
@@ -141,6 +163,21 @@ class SeriesTable(Protocol):
         """Finds the series whose current occurrence it is, or None. Strongly consistent. Raises Unavailable."""
         ...
 
+    def filed_all(self, schedule_ids: Sequence[str]) -> Mapping[str, Filed | Unavailable]:
+        """As `filed`, for each of them, in one read; what is no current occurrence is left out.
+
+        An answer that is missing, or cannot be read, makes that one Unavailable alone. Strongly consistent.
+        """
+        ...
+
+    def both(self, series: Sequence[SeriesKey]) -> Mapping[SeriesKey, SeriesRows | Unavailable]:
+        """Returns the cursor and the definition of each, in one read. None may come twice.
+
+        An answer that is missing, or cannot be read, makes that one Unavailable alone. Strongly consistent, but not at
+        one moment: the two may be from both sides of a PATCH.
+        """
+        ...
+
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
         """Lists what is filed in a minute and a shard. Strongly consistent. Raises Unavailable."""
         ...
@@ -192,14 +229,6 @@ def check_new(transaction: SeriesTransaction) -> None:
     """Raises ValueError if it is not of a new series: `create` may do no more than it must."""
     if transaction.over or transaction.delete or transaction.ends:
         raise ValueError("a series that is there already is written by `write`")
-
-
-@frozen(kw_only=True, order=True)
-class SeriesKey:
-    """Names one series."""
-
-    owner: str
-    series: str
 
 
 @frozen(kw_only=True)

@@ -4,7 +4,7 @@ from typing import Final
 
 from delayer.http.answers import Response, Shown, problem, response
 from delayer.http.field_errors import ROTATION, errors_of, first_errors
-from delayer.http.json_body import fields_of, parse
+from delayer.http.json_body import fields_of
 from delayer.http.problem import Invalid, TooLarge
 from delayer.schedule.instants import SECOND, Millis, format_instant
 from delayer.signing.rules import OVERLAP, NotRotated, ShownSecrets
@@ -19,7 +19,7 @@ def admit_rotation(body: bytes) -> Millis:
         return OVERLAP
     if len(body) > MAX_BYTES:
         raise TooLarge(f"The body of a rotation has at most {MAX_BYTES:,} bytes; this one has {len(body):,}.")
-    document = {name: parse(value) for name, value in fields_of(body).items()}
+    document = fields_of(body).values
     if errors := first_errors(errors_of(ROTATION, document)):
         raise Invalid(errors)
     return int(document["overlapSeconds"]) * SECOND if "overlapSeconds" in document else OVERLAP

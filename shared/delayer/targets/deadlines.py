@@ -4,8 +4,7 @@ The timeout of a socket starts again with each byte: a whole batch would wait fo
 """
 
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from threading import Condition, Thread
 from time import monotonic
@@ -26,29 +25,37 @@ class Deadlines:
     _thread: Thread | None = field(default=None, init=False)
     _changed: Condition = field(factory=Condition, init=False)
 
-    @contextmanager
-    def cut(self, connected: socket.socket, deadline: float) -> Iterator[None]:
-        """As soon as the deadline (monotonic) has passed, within this context.
+    def watch(self, connected: socket.socket, deadline: float) -> int:
+        """Cuts it as soon as the deadline (monotonic) has passed; a number, by which that can be changed.
 
-        A duplicate of the socket is cut: TLS may use the original at that moment.
+        A duplicate of the socket is cut: TLS may use the original at that moment. Raises OSError, or RuntimeError if
+        there can be no thread.
         """
-        with connected.dup() as guard:
-            number = self._add(guard, deadline)
-            try:
-                yield
-            finally:
-                with self._changed:  # nobody cuts what is being closed: its number may be another file's already
-                    self._open.pop(number)
-                    guard.close()
+        guard = connected.dup()
+        try:
+            with self._changed:
+                self._see_to_thread()
+                self._count += 1
+                self._set(self._count, deadline, guard)
+                return self._count
+        except RuntimeError:
+            guard.close()
+            raise
 
-    def _add(self, guard: socket.socket, deadline: float) -> int:
+    def move(self, number: int, deadline: float) -> None:
+        """Another deadline takes the place of the one before."""
         with self._changed:
-            self._see_to_thread()
-            self._count += 1
-            self._open[self._count] = (deadline, guard)
-            if deadline < self._looks_at:  # mostly a later one comes: then the thread sleeps on
-                self._changed.notify()
-            return self._count
+            self._set(number, deadline, self._open[number][1])
+
+    def forget(self, number: int) -> None:
+        """It is not cut any more: by now its own number may be another file's."""
+        with self._changed:
+            self._open.pop(number)[1].close()
+
+    def _set(self, number: int, deadline: float, guard: socket.socket) -> None:
+        self._open[number] = (deadline, guard)
+        if deadline < self._looks_at:  # mostly a later one comes: then the thread sleeps on
+            self._changed.notify()
 
     def _see_to_thread(self) -> None:
         """Raises RuntimeError if there can be none now. The next connection tries again."""

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from time import time
-from typing import BinaryIO, Final
+from typing import Final
 
 from attrs import frozen
 
 MAX_HEAD: Final = 65_536  # bytes of status lines and headers together; a target that sends more says nothing
-STATUS: Final = re.compile(rb"HTTP/1\.[0-9] +([1-9][0-9]{2})(?: [^\r\n]*)?\r?\n")
+STATUS: Final = re.compile(rb"HTTP/1\.([0-9]) +([1-9][0-9]{2})(?: [^\r\n]*)?\r?\n")
 CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
 LONGEST_CHUNK_HEAD: Final = 256
 LONGEST_LENGTH: Final = 19  # digits
@@ -21,6 +21,10 @@ LONGEST_RETRY_AFTER: Final = 64
 NO_BODY: Final = frozenset({101, 204, 304})
 LONGEST: Final = 10**9  # seconds; longer than any policy lets a schedule wait
 SWITCHING: Final = 101  # the only interim status that nothing follows
+FRAMING: Final = ("content-length", "transfer-encoding")  # what says where a body ends
+OF_THE_CONNECTION: Final = ("connection", "keep-alive")
+KEEPS: Final = re.compile(r"\btimeout *= *([0-9]{1,9})", re.IGNORECASE)
+LONGEST_REST: Final = 65_536  # bytes of a body behind which a connection is used again
 
 
 class NotHttp(ValueError):
@@ -34,34 +38,38 @@ class HttpAnswer:
     status: int
     retry_after: int | None = None  # seconds, if the target asked for a delay
     headers: tuple[tuple[str, str], ...] = ()  # those that were asked for, with the framing of the body
+    keeps_for: float = 0  # seconds for which its connection may wait for another request; 0: it is not used again
 
 
-def read_answer(stream: BinaryIO, wanted: Collection[str] = ()) -> HttpAnswer:
+def read_answer(readline: Callable[[int], bytes], wanted: Collection[str] = ()) -> HttpAnswer:
     """The final status, behind any number of interim ones such as `103 Early Hints`. Raises NotHttp or OSError.
 
     A status that came whole counts, whatever becomes of the headers behind it. `wanted` are the names of headers, in
-    small letters, whose first values are kept.
+    small letters, whose first values are kept, beside what says where the body ends. `readline` gives a line with its
+    end, or at most so many bytes of it; less at the end of the connection.
     """
     left = MAX_HEAD
     while True:
-        line = _line(stream, left)
+        line = _line(readline, left)
         left -= len(line)
         found = STATUS.fullmatch(line)
         if not found:
             raise NotHttp
-        status = int(found.group(1))
+        status = int(found[2])
         if status >= 200 or status == SWITCHING:
-            found_headers = _headers_in(stream, left, {*wanted, "retry-after"})
-            after = seconds_of(found_headers.get("retry-after", ""))
-            kept = tuple((name, value) for name, value in found_headers.items() if name in wanted)
-            return HttpAnswer(status=status, retry_after=after, headers=kept)
+            wanted = {*wanted, *FRAMING}
+            said, is_whole = _headers_in(readline, left, {*wanted, "retry-after", *OF_THE_CONNECTION})
+            after = seconds_of(said.get("retry-after", [""])[0])
+            kept = tuple((name, values[0]) for name, values in said.items() if name in wanted)
+            keeps_for = _keeps_for(status, said) if is_whole and found[1] != b"0" else 0
+            return HttpAnswer(status=status, retry_after=after, headers=kept, keeps_for=keeps_for)
         while line.strip(b"\r\n"):
-            line = _line(stream, left)
+            line = _line(readline, left)
             left -= len(line)
 
 
-def _line(stream: BinaryIO, at_most: int) -> bytes:
-    line = stream.readline(at_most + 1)
+def _line(readline: Callable[[int], bytes], at_most: int) -> bytes:
+    line = readline(at_most + 1)
     if len(line) > at_most:
         raise NotHttp
     if not line.endswith(b"\n"):
@@ -69,19 +77,48 @@ def _line(stream: BinaryIO, at_most: int) -> bytes:
     return line
 
 
-def _headers_in(stream: BinaryIO, left: int, wanted: Collection[str]) -> dict[str, str]:
-    """The first of each name. They are read to their end, so that the target can finish writing them."""
-    found: dict[str, str] = {}
+Headers = dict[str, list[str]]
+
+
+def _headers_in(readline: Callable[[int], bytes], left: int, wanted: Collection[str]) -> tuple[Headers, bool]:
+    """All values of each name, and whether all have come. They are read to their end, so that the target can finish
+    writing them.
+    """
+    found: Headers = {}
     try:
-        while (line := _line(stream, left)).strip(b"\r\n"):
+        while (line := _line(readline, left)).strip(b"\r\n"):
             left -= len(line)
             name, colon, value = line.partition(b":")
             key = name.decode("latin-1").lower()
             if colon and key in wanted:
-                found.setdefault(key, value.strip(b" \t\r\n").decode("latin-1"))
+                found.setdefault(key, []).append(value.strip(b" \t\r\n").decode("latin-1"))
     except (NotHttp, OSError):
-        pass
-    return found
+        return found, False
+    return found, True
+
+
+def _keeps_for(status: int, said: Headers) -> float:
+    """A second less than the target says, if it says so: its own clock began earlier.
+
+    Where the body ends must be beyond doubt: what is left of it would be read as the answer to the next request.
+    """
+    tokens = {token.strip().lower() for value in said.get("connection", ()) for token in value.split(",")}
+    lengths, codings = said.get("content-length", []), said.get("transfer-encoding", [])
+    if status in NO_BODY:
+        is_clear = status != SWITCHING and not codings and lengths in ([], ["0"])
+    elif codings:
+        is_clear = [coding.lower() for coding in codings] == ["chunked"] and not lengths
+    else:
+        is_clear = len(lengths) == 1 and 0 <= _length(lengths[0]) <= LONGEST_REST
+    if not is_clear or "close" in tokens:
+        return 0
+    found = KEEPS.search(",".join(said.get("keep-alive", ())))
+    return max(int(found[1]) - 1, 0) if found else float("inf")
+
+
+def _length(text: str) -> int:
+    """Bytes; -1 for what is no length."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < LONGEST_LENGTH else -1
 
 
 def read_body(read: Callable[[int], bytes], answer: HttpAnswer, at_most: int) -> tuple[bytes, bool]:
@@ -94,12 +131,19 @@ def read_body(read: Callable[[int], bytes], answer: HttpAnswer, at_most: int) ->
     named = dict(answer.headers)
     if named.get("transfer-encoding", "").lower().endswith("chunked"):
         return _chunks(_Bytes(read), at_most)
-    length = named.get("content-length", "")
-    expected = int(length) if length.isascii() and length.isdecimal() and len(length) < LONGEST_LENGTH else None
+    expected = _length(named.get("content-length", ""))
     stream = _Bytes(read)
-    body = stream.up_to(at_most + 1 if expected is None else min(expected, at_most + 1))
-    is_whole = not stream.failed if expected is None else len(body) == expected
+    body = stream.up_to(at_most + 1 if expected < 0 else min(expected, at_most + 1))
+    is_whole = not stream.failed if expected < 0 else len(body) == expected
     return body[:at_most], is_whole and len(body) <= at_most
+
+
+def has_ended(read: Callable[[int], bytes], answer: HttpAnswer, *, is_body_read: bool) -> bool:
+    """Whether all of it has come, up to what ends a chunked one. `read` as for a body; it need not wait."""
+    if not is_body_read and not read_body(read, answer, LONGEST_REST)[1]:
+        return False
+    is_chunked = answer.status not in NO_BODY and "transfer-encoding" in dict(answer.headers)
+    return not is_chunked or _Bytes(read).line() == b"\r\n"
 
 
 class _Bytes:

@@ -3,11 +3,11 @@
 import re
 import socket
 import ssl
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import closing
 from errno import errorcode
-from functools import cache, partial
-from http.client import HTTPConnection, HTTPException
+from functools import partial
+from http.client import HTTPException, HTTPResponse
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import quote
@@ -18,13 +18,12 @@ from urllib3.util import Url, parse_url
 from delayer.actions.rules.model import Done, Message, Refused, Result, Retry
 from delayer.masking.anyhow import MOST_BODY, kept
 from delayer.masking.secrets import header_without_secrets, without_secrets
-from delayer.targets.deadlines import deadlines
 from delayer.targets.http_answer import HttpAnswer, NotHttp, read_answer, read_body
+from delayer.targets.http_connections import HttpConnection, HttpConnections, Peer, connect
 from delayer.targets.public_addresses import LookUps, Resolve, public_address, resolve
 
 TRY_AGAIN: Final = frozenset({408, 425, 429})
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-FRAMING: Final = ("content-length", "transfer-encoding")  # what says where a body ends
 FOR_BODY: Final = 2.0  # seconds that the beginning of a body is waited for, once the answer is there
 FOR_MASKING: Final = 0.1  # seconds before the deadline at which no more of it is waited for
 
@@ -34,6 +33,7 @@ STRAY: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 VISIBLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 HEADER_VALUE: Final = re.compile(r"[\t -~]*")
 OF_THE_CONNECTION: Final = frozenset({"content-length", "transfer-encoding", "connection"})
+WITH_BODY: Final = frozenset({"PATCH", "POST", "PUT"})  # an empty one has a length, too
 
 # By the codes of OpenSSL. Its own texts name what the other side has sent.
 CERTIFICATE: Final = {9: "is not valid yet", 10: "has expired", 62: "is for another name", 64: "is for another address"}
@@ -97,6 +97,7 @@ class HttpTarget:
 
     allow_private: bool  # on one machine, the targets are on the same machine
     resolve: Resolve = resolve
+    connections: HttpConnections = field(factory=HttpConnections)
     _look_ups: LookUps = field(init=False)
 
     @_look_ups.default
@@ -111,11 +112,15 @@ class HttpTarget:
             headers = headers_of(url, request, message)
         except TargetForbidden as error:
             return Refused(str(error), reached=False)
+        piece = in_one_piece(request.method, request_target(request.url), headers, message.payload.encode())
         try:
-            address = self._address(url, deadline)
-            with _connected(url, address, deadline) as connection:
-                answered, kept = _answer(connection, request, headers, message.payload, deadline)
-                return evolve(result_of(answered, request.done), answer=kept)
+            peer = self._peer(message.owner, url, deadline)
+            connection = self._connection(peer, message, deadline)
+            try:
+                answered, kept = _answer(connection, request, piece, deadline, may_be_kept=message.has_next)
+            finally:
+                self.connections.release(connection)
+            return evolve(result_of(answered, request.done), answer=kept)
         except TargetForbidden as error:
             return Refused(str(error), reached=False)
         except (NotHttp, OSError) as error:
@@ -126,16 +131,20 @@ class HttpTarget:
     def ask(self, request: Request, body: bytes, at_most: int) -> tuple[int, bytes]:
         """One call whose answer is read: its status, and its body up to so many bytes and one more.
 
-        Raises NoReply; a redirect is an answer like any other, and not followed.
+        Raises NoReply; a redirect is an answer like any other, and not followed. No connection is kept.
         """
         deadline = monotonic() + request.timeout
         url: Url | None = None
         try:
             url = target_of(request)
-            with _connected(url, self._address(url, deadline), deadline) as connection:
-                headers = {"Host": url.netloc or "", "User-Agent": "Delayer", **request.headers}
-                connection.request(request.method, request_target(request.url), body=body, headers=headers)
-                answer = connection.getresponse()
+            headers = {"Host": url.netloc or "", "User-Agent": "Delayer", **request.headers}
+            piece = in_one_piece(request.method, request_target(request.url), headers, body)
+            with (
+                closing(connect(self._peer("", url, deadline), deadline)) as connection,
+                HTTPResponse(connection.sock, method=request.method) as answer,
+            ):
+                connection.send(piece)
+                answer.begin()
                 read = answer.read(at_most + 1)
                 if monotonic() >= deadline or (answer.length and len(read) <= at_most):
                     raise ConnectionResetError  # it was cut off, here or there: the beginning is no answer
@@ -146,6 +155,25 @@ class HttpTarget:
             where = f"no answer from {((url and url.netloc) or '')[:100]}"
             is_late = monotonic() >= deadline
             raise NoReply(f"{where} in time" if is_late else f"{where}: {_reason(error)}") from None
+
+    def _connection(self, peer: Peer, message: Message[Any], deadline: float) -> HttpConnection:
+        """A kept one for a first attempt behind which there may be a second one; else a new one. Raises OSError.
+
+        The target may close a connection while the request is on its way, and nobody knows then whether it has come.
+        So nothing is sent again here: it is a failed attempt. It must not be a schedule's last one (ADR 0178).
+        """
+        kept = self.connections.take(peer, deadline) if message.attempt == 1 and message.has_next else None
+        return kept or connect(peer, deadline)
+
+    def _peer(self, owner: str, url: Url, deadline: float) -> Peer:
+        """Raises TargetForbidden, or OSError."""
+        return Peer(
+            owner=owner,
+            scheme=url.scheme or "",
+            host=(url.host or "").strip("[]"),
+            port=_port(url),
+            address=self._address(url, deadline),
+        )
 
     def _address(self, url: Url, deadline: float) -> str:
         """The address to connect to. Raises TargetForbidden, or OSError."""
@@ -201,45 +229,41 @@ def _port(url: Url) -> int:
     return url.port or DEFAULT_PORTS[url.scheme or "http"]
 
 
-@contextmanager
-def _connected(url: Url, address: str, deadline: float) -> Iterator[HTTPConnection]:
-    """A connection of its own that is cut at the deadline."""
-    left = deadline - monotonic()
-    if left <= 0:
-        raise TimeoutError
-    connection = HTTPConnection(url.host or "")
-    with socket.create_connection((address, _port(url)), timeout=left) as raw, deadlines().cut(raw, deadline):
-        try:
-            connection.sock = raw
-            if url.scheme == "https":
-                connection.sock = tls_context().wrap_socket(raw, server_hostname=(url.host or "").strip("[]"))
-            yield connection
-        finally:
-            connection.close()
-
-
-@cache
-def tls_context() -> ssl.SSLContext:
-    """Certificates and names are checked; reading the authorities takes a while, so it is done once."""
-    return ssl.create_default_context()
+def in_one_piece(method: str, target: str, headers: Mapping[str, str], body: bytes) -> bytes:
+    """Head and body as they are sent. Raises ValueError for what is no text of a head."""
+    lines = [f"{method} {target} HTTP/1.1"]
+    if "accept-encoding" not in map(str.lower, headers):
+        lines.append("Accept-Encoding: identity")
+    if body or method.upper() in WITH_BODY:
+        lines.append(f"Content-Length: {len(body)}")
+    lines += (f"{name}: {value}" for name, value in headers.items())
+    head = "\r\n".join((*lines, "", ""))
+    if not head.count("\r") == head.count("\n") == len(lines) + 1:
+        raise ValueError("a line of the head that is two")
+    return head.encode("latin-1") + body
 
 
 def _answer(
-    connection: HTTPConnection, request: Request, headers: dict[str, str], payload: str, deadline: float
+    connection: HttpConnection, request: Request, piece: bytes, deadline: float, *, may_be_kept: bool
 ) -> tuple[HttpAnswer, str]:
     """To one request, and what is kept of it. Only the status and the headers are waited for."""
-    began = monotonic()
-    connection.request(request.method, request_target(request.url), body=payload.encode() or None, headers=headers)
-    with connection.sock.makefile("rb") as stream:
-        if request.keep is None:
-            return read_answer(stream), ""
-        answer = read_answer(stream, {*request.keep, *FRAMING})
+    began, keep = monotonic(), request.keep
+    connection.send(piece)
+    answer, text, is_whole = read_answer(connection.readline, keep or ()), "", False
+    if keep is not None:
         millis = round((monotonic() - began) * 1000)
-        return answer, _kept(connection.sock, stream, answer, request, millis, deadline)
+        text, is_whole = _kept(connection, answer, request, millis, deadline)
+    if may_be_kept and (keep is None or is_whole):  # else the rest of its body would be read as the next answer
+        connection.answered(answer, is_body_read=is_whole)
+    return answer, text
 
 
-def _kept(sock: socket.socket, stream: Any, answer: HttpAnswer, request: Request, millis: int, deadline: float) -> str:
-    """The answer has come: a body that drips, or breaks off, changes nothing about it.
+def _kept(
+    connection: HttpConnection, answer: HttpAnswer, request: Request, millis: int, deadline: float
+) -> tuple[str, bool]:
+    """The text, and whether the body was read to its end.
+
+    The answer has come: a body that drips, or breaks off, changes nothing about it.
 
     The deadline of the attempt is that of all this, too: of waiting for the body, and of masking what has come.
     """
@@ -250,9 +274,8 @@ def _kept(sock: socket.socket, stream: Any, answer: HttpAnswer, request: Request
         left = until - monotonic()
         if left <= 0:
             raise TimeoutError
-        sock.settimeout(left)
-        some: bytes = stream.read1(number)
-        return some
+        connection.sock.settimeout(left)
+        return connection.read(number)
 
     body, is_whole = read_body(read, answer, MOST_BODY)
     is_whole = is_whole and monotonic() < until
@@ -260,9 +283,9 @@ def _kept(sock: socket.socket, stream: Any, answer: HttpAnswer, request: Request
         headers = ((name, header_without_secrets(value, secrets)) for name, value in answer.headers if name in names)
         shown = without_secrets(body, secrets, is_whole=is_whole)
         is_over = partial(_is_over, deadline)
-        return kept(answer.status, millis, headers, shown, is_whole=is_whole, is_over=is_over)
+        return kept(answer.status, millis, headers, shown, is_whole=is_whole, is_over=is_over), is_whole
     except Exception as error:  # noqa: BLE001 - whatever the target has sent, its status counts
-        return kept(answer.status, millis, [("x-not-kept", type(error).__name__)], None, is_whole=False)
+        return kept(answer.status, millis, [("x-not-kept", type(error).__name__)], None, is_whole=False), False
 
 
 def _is_over(deadline: float) -> bool:

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from delayer.dead_letters.model import Contents
     from delayer.dead_letters.ports import DeadLetterStore
     from delayer.engines.aws.messaging import SqsQueue
-    from delayer.engines.ports import Background, Clock, Function, Meeting, Observer, Parallel, Queue, Secrets, Topic
+    from delayer.engines.ports import Clock, Function, Observer, Parallel, Queue, Secrets, Topic, Workers
     from delayer.engines.store.store import Store
     from delayer.enqueue.bring_back import BringBack
     from delayer.flow.repository import StoredBlocks, StoredLines, StoredSeats
-    from delayer.flow.use_cases.seats import Seats, Slots
     from delayer.history.repository import StoredJournal, StoredLiveCount
     from delayer.jobs.repository import StoredJobs
     from delayer.ledger.repository import StoredLedger, StoredLedgerInBatches
@@ -73,13 +72,18 @@ class Bundle:
     observer: "Observer"  # logs and metrics
     clock: "Clock"
     parallel: "Parallel"  # threads
-    background: "Background"  # a thread for each
-    new_meeting: "Callable[[], Meeting]"  # a lock within which threads wait for each other
     randomness: "Callable[[int], bytes]"  # n secure random bytes
     pick: "Callable[[int], int]"  # a number below n
     new_token: "Callable[[], str]"  # a fresh nonce or fencing token
     new_job_id: "Callable[[], str]"
     new_series_id: "Callable[[], str]"
+
+    @cached_property
+    def workers(self) -> "Workers":
+        """Threads for what may take its time."""
+        from delayer.engines.workers import WorkerThreads
+
+        return WorkerThreads()
 
     # ------------------------------------------------------------ the engine under the tables
 
@@ -178,8 +182,6 @@ class Bundle:
 
     actions: "RegisteredActions" = built("delayer.actions.registered")  # the types, as they are known
     owner_policies: "KnownOwnerPolicies" = built("delayer.owners.known")  # what counts for each owner
-    slots: "Slots" = built("delayer.flow.use_cases.seats")  # the attempts that are under way
-    seats: "Seats" = built("delayer.flow.use_cases.seats")  # of limits of concurrency, that this environment has
     dead_letters: "DeadLetters" = built("delayer.dead_letters.dead_letter")
     bring_back: "BringBack" = built("delayer.enqueue.bring_back")
     firing: "HandOver" = built("delayer.relay.relay")

@@ -1,11 +1,10 @@
 """The bundle of a Lambda function: AWS's adapters, by the environment variables that the template sets."""
 
 import secrets
-from threading import Condition
 from typing import TYPE_CHECKING
 
 from delayer.engines.aws.telemetry import Telemetry
-from delayer.engines.process import Started, SystemClock, Threads, optional, random_token, setting
+from delayer.engines.process import SystemClock, Threads, optional, random_token, setting
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.settings import Settings, settings_of
 
@@ -31,8 +30,6 @@ class Environment(Bundle):
         self.observer = Telemetry(function, metrics)
         self.clock = SystemClock()
         self.parallel = Threads()
-        self.background = Started()
-        self.new_meeting = Condition
         self.randomness = secrets.token_bytes
         self.pick = secrets.randbelow
         self.new_token = random_token

@@ -1,16 +1,17 @@
 """The Lambda handler of an executor: everything but the target is the same for every action."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from attrs import define, frozen
+from attrs import define
 
 from delayer.actions.ports import Target
-from delayer.actions.rules.model import LONGEST_ATTEMPT, ActionType, Result, Retry
+from delayer.actions.rules.model import LONGEST_ATTEMPT, ActionType
 from delayer.engines.aws.bounded_calls import DEADLINE
 from delayer.engines.aws.telemetry import Handler
-from delayer.engines.aws.time_limit import TimeLimit, TookTooLong
+from delayer.engines.ports import ReceivedMessage
+from delayer.execute.execute import GRACE
 from delayer.lambdas.events import partial_failure, received_messages_of
 from delayer.recovery.guard import Guard
 from delayer.schedule.messages import ExecutorMessage
@@ -18,7 +19,6 @@ from delayer.wiring.build import build
 from delayer.wiring.environment import Environment
 from delayer.wiring.use_cases import execute, refill
 
-GRACE: Final = 1.0  # second: a target that ends its calls itself, as they all should, does so before
 # Seconds that must be left when an attempt begins: the longest attempt that there is, and its outcome, which takes up
 # to three calls of AWS, 12 seconds each (ADR 0020); those of a batch of outcomes a third of a second more (ADR 0116).
 ATTEMPT: Final = LONGEST_ATTEMPT + GRACE + 37
@@ -27,25 +27,6 @@ ATTEMPT: Final = LONGEST_ATTEMPT + GRACE + 37
 # slot, and for the ledger. If all stopped earlier, or at once, each would wait for its last attempts, and nobody would
 # receive.
 STOPS: Final = (2.0, 14.0)
-
-
-@frozen(kw_only=True)
-class Limited:
-    """Limits a target: an attempt that takes too long is a failed one.
-
-    Nobody knows what becomes of an attempt that is left behind, so it is made again.
-    """
-
-    target: Target
-    seconds: float
-    limit: TimeLimit
-
-    def __call__(self, message: ExecutorMessage) -> Result:
-        """One attempt."""
-        try:
-            return self.limit.within(self.seconds + GRACE, lambda: self.target(message))
-        except TookTooLong:
-            return Retry(detail=f"it took longer than {self.seconds:g} s", is_outage=True)
 
 
 @define
@@ -74,16 +55,17 @@ def handler_of(
     `actions` are the types that it does, whose targets owner policies and circuits look at; without them, all that
     are registered.
     """
-    limit = TimeLimit()
-    limited = Limited(target=target, seconds=seconds, limit=limit)
-    attempts = execute(ports, limited, check, lambda: DEADLINE.left() >= ATTEMPT, actions)
-    use = build(Guard, ports, handle=attempts, queue=ports.own_queue)
     receives_until = Spread()
-    whole = refill(ports, use, lambda: DEADLINE.left() >= ATTEMPT + receives_until.seconds)
+    attempts = execute(ports, target, check, lambda: DEADLINE.left() >= ATTEMPT, actions, seconds)
+
+    def handle_all(batch: Sequence[ReceivedMessage]) -> list[str]:
+        return attempts(batch, beside)
+
+    guard = build(Guard, ports, handle=handle_all, queue=ports.own_queue)
+    beside = refill(ports, guard, lambda: DEADLINE.left() >= ATTEMPT + receives_until.seconds)
 
     def handle(event: Any, _: object) -> Any:
-        limit.begin()
         receives_until.begin()
-        return partial_failure(whole(received_messages_of(event)))
+        return partial_failure(guard(received_messages_of(event)))
 
     return ports.observer.observed(handle)

@@ -20,14 +20,13 @@ from delayer.engines.memory.runtime import (
     AtOnce,
     InOrder,
     ManualClock,
-    ManualMeeting,
     MemoryObjects,
     MemoryObserver,
     MemorySeal,
     MemorySecrets,
     Tokens,
 )
-from delayer.engines.ports import Clock, Meeting, Parallel
+from delayer.engines.ports import Clock, Parallel, Workers
 from delayer.engines.sqlite import SqliteStore
 from delayer.engines.store.model import Item, Put, row_key
 from delayer.lambdas.memory_stream import (
@@ -96,13 +95,14 @@ SETTINGS: Final = Settings(
 OWN: Final = frozenset({"listed_journal", "optional_journal", "optional_waiting", "cancel_of_series", "canary"})
 GIVEN: Final = {
     "clock": "clock_for",
+    "workers": "workers_for",
     "settings": "settings_for",
     "new_token": "token_for",
     "executor_queues": "queues_for",
     "policy_queues": "policy_queues_for",
 }
 SAFE: Final = frozenset(
-    {"observer", "parallel", "background", "new_meeting", "randomness", "pick", "new_job_id", "new_series_id"}
+    {"observer", "parallel", "randomness", "pick", "new_job_id", "new_series_id"}
     | {"journal", "live_count", "fail_fast_live_count", "rate_limit", "topic", "read_dead_letter"}
     | {"actions", "action_rows", "owner_claim", "owner_policies", "owner_policy_rows"}
     | {"stream_consumer", "consumers", "function_at", "executor_remote", "rule_of", "tz_version"}
@@ -167,7 +167,6 @@ class StackInMemory(Bundle):
     store: StoredDeadLetters[MemoryObjects] = field(init=False, factory=lambda: StoredDeadLetters(MemoryObjects()))
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)
     tokens: Tokens = field(init=False, factory=Tokens)
-    background: AtOnce = field(init=False, factory=AtOnce)
     parallel: Parallel = field(init=False, factory=InOrder)
     secrets: MemorySecrets = field(init=False, factory=MemorySecrets)
     seal: MemorySeal = field(init=False, factory=MemorySeal)
@@ -275,9 +274,9 @@ class StackInMemory(Bundle):
         """The queues of the policies, as a function sees them."""
         return {"spread": self.port_for(function, self.policy_queue)}
 
-    def new_meeting(self) -> Meeting:
-        """Where threads of a function wait for each other: not for real, as those of `parallel` follow one another."""
-        return ManualMeeting()
+    def workers_for(self, function: str) -> Workers:
+        """Nothing takes its time here."""
+        return AtOnce(self.clock_for(function))
 
     def new_job_id(self) -> str:
         """As that of a series."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from delayer.dead_letters.redrive import Redrive
     from delayer.execute.execute import Execute
     from delayer.execute.refill import Refill
-    from delayer.flow.use_cases.breaker import Breaker
+    from delayer.flow.room import Line, Room
     from delayer.flow.use_cases.gate import Gate
     from delayer.history.deliver import Deliver
     from delayer.history.received import Event
@@ -50,20 +50,27 @@ def gate(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None, *, 
     return build(Gate, ports, actions=known, heeds=AFTER_A_CLAIM if claimed else BEFORE_A_CLAIM)
 
 
-def breaker(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) -> "Breaker":
-    """Opens and closes circuits."""
+def line(ports: "Bundle") -> "Line":
+    """Of a relay: what waits unclaimed."""
+    from delayer.flow.room import Line
+
+    return build(Line, ports, gate=gate(ports))
+
+
+def room(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) -> "Room":
+    """Of an executor: one for each environment. `actions` are those that may come, if not all."""
+    from delayer.flow.room import Room
     from delayer.flow.use_cases.breaker import Breaker
 
-    return build(Breaker, ports, gate=gate(ports, actions, claimed=True))
+    asked = gate(ports, actions, claimed=True)
+    return build(Room, ports, gate=asked, breaker=build(Breaker, ports, gate=asked))
 
 
 def relay(ports: "Bundle") -> "Relay":
-    """The delayer queue. Limits are known as the gate knows its rows."""
-    from delayer.flow.use_cases.limits import Limits
+    """The delayer queue."""
     from delayer.relay.relay import Relay
 
-    asked = gate(ports)
-    return build(Relay, ports, gate=asked, limits=build(Limits, ports, gate=asked))
+    return build(Relay, ports, line=line(ports))
 
 
 def execute(
@@ -72,40 +79,30 @@ def execute(
     check: "Callable[[ExecutorMessage], None]" = lambda _: None,
     has_time: "Callable[[], bool]" = lambda: True,
     actions: "Mapping[str, ActionType] | None" = None,
+    seconds: float = 0,
 ) -> "Execute":
-    """The queue of an action. `actions` are those that may come, if not all."""
+    """The queue of an action. `actions` are those that may come, if not all; `seconds` may an attempt take."""
     from delayer.execute.execute import Execute
-    from delayer.flow.use_cases.limits import Limits
-    from delayer.flow.use_cases.seats import Seating
     from delayer.owners.known import Permit
 
     known = ports.actions if actions is None else actions
-    circuits = breaker(ports, known)
-    limits = build(Limits, ports, gate=circuits.gate)
     return build(
         Execute,
         ports,
         target=target,
-        breaker=circuits,
-        limits=limits,
-        seating=build(Seating, ports, limits=limits),
+        room=room(ports, known),
         check=check,
         has_time=has_time,
+        seconds=seconds,
         permit=build(Permit, ports, action_of=known.get),
     )
 
 
 def refill(ports: "Bundle", guard: "Guard", has_time: "Callable[[], bool]") -> "Refill":
-    """Around the consumer of an action's queue: what it does while a target keeps it waiting."""
+    """Beside a batch of an action's queue, while a target keeps it waiting."""
     from delayer.execute.refill import Refill
 
-    return build(
-        Refill,
-        ports,
-        handle=guard,
-        handle_beside=guard.beside,
-        has_time=lambda: not guard.is_trying and has_time(),
-    )
+    return build(Refill, ports, guard=guard, has_time=lambda: not guard.is_trying and has_time())
 
 
 # ------------------------------------------------------------ for `delayer.extension`, which knows no use case

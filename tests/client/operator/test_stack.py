@@ -16,7 +16,7 @@ from botocore.exceptions import (
 )
 
 from delayer.dead_letters.commands import respond
-from delayer.flow.use_cases.commands import OperateFlow
+from delayer.flow.commands import OperateFlow
 from delayer.schedule.instants import SECOND
 from delayer.wiring import use_cases
 from delayer.wiring.build import build

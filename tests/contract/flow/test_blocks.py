@@ -11,9 +11,9 @@ from delayer.engines.store.model import Item, Put, entry_key
 from delayer.engines.store.store import Store
 from delayer.flow.ports import Rows
 from delayer.flow.repository import LIST, StoredBlocks, from_item, to_item
-from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, crowded, opened, opened_again, probing, suspended
+from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, crowded, opened, opened_again, probing
 from delayer.flow.rules.comeback import coming_back
-from delayer.flow.rules.limit import limited
+from delayer.flow.words import limited, suspended
 from delayer.schedule.instants import DAY, MINUTE, SECOND
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table

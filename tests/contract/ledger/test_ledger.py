@@ -186,9 +186,11 @@ def test_every_state_is_stored(ledger: Ledger, state: State) -> None:
 
 
 def test_the_golden_row() -> None:
+    """It was written by a version that does not count the generations of messages."""
     item = json.loads((GOLDEN / "ledger-item.json").read_text())
-    assert from_item(from_attributes(item)) == SAMPLE
-    assert to_attributes(to_item(SAMPLE)) == item, "the format changed: give it a new version"
+    row = evolve(SAMPLE, generation=0)
+    assert from_item(from_attributes(item)) == row
+    assert to_attributes(to_item(row)) == item, "the format changed: give it a new version"
 
 
 def plant(ledger: StoredLedger, item: Item) -> None:

@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
-from threading import Condition
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,10 +20,10 @@ from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.aws.each import PAUSES, statement
 from delayer.engines.memory.runtime import InOrder
 from delayer.engines.ports import Unavailable
-from delayer.engines.process import Started, SystemClock, Threads
+from delayer.engines.process import Threads
 from delayer.engines.store.model import Item
 from delayer.engines.store.store import Store
-from delayer.execute.together import LedgerTogether
+from delayer.engines.workers import WorkerThreads
 from delayer.ledger.model import MAX_DETAIL, Arrival, LedgerChange, LedgerRow, State
 from delayer.ledger.ports import Conflict, LedgerInBatches, RowMissing, WriteResult, Written
 from delayer.ledger.repository import ATTRIBUTES, StoredLedgerInBatches, put_change, to_item
@@ -337,23 +336,17 @@ def test_a_request_that_failed_leaves_all_unavailable(partiql: Any, error: str) 
     assert ledger.write(outcomes) == [Written()] * 3
 
 
-def test_the_threads_of_the_pool_may_all_wait_for_one_request(partiql: Any) -> None:
-    """What is put one by one in the end is put by the thread that has asked: no other has time for it."""
-    together = LedgerTogether(ledger_in_batches=refusing(partiql), clock=SystemClock(), new_meeting=Condition)
+def test_what_is_put_one_by_one_in_the_end_needs_no_thread_of_whoever_asks(partiql: Any) -> None:
+    """Requests are made by threads of their own, which wait for those of the pool: never the other way round."""
+    ledger, workers = refusing(partiql), WorkerThreads()
     rows = [a_claim(due=NOW + at) for at in range(20)]
-    pool = Threads(width=10)
-    beside = Started()
-    with together.batch(len(rows)) as end:
-
-        def write(row: LedgerRow) -> list[WriteResult]:
-            try:
-                return together.write([LedgerChange(row=row)])
-            finally:
-                end()
-
-        others = [beside.start(partial(write, row)) for row in rows[10:]]  # as what is received beside a batch
-        results = pool.map(write, rows[:10])
-    assert [*results, *(one.result() for one in others)] == [[Written()]] * 20
+    for number in range(2):
+        changes = [LedgerChange(row=row) for row in rows[10 * number : 10 * number + 10]]
+        workers.start(number, partial(ledger.write, changes))
+    found: dict[int, Any] = {}
+    while len(found) < 2:
+        found.update(workers.ended(None))
+    assert found == {0: [Written()] * 10, 1: [Written()] * 10}
 
 
 def refusing(dynamodb: Any) -> StoredLedgerInBatches:

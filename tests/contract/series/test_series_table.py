@@ -24,7 +24,7 @@ from delayer.recurrence.terms import OnMissed
 from delayer.schedule.instants import DAY, MINUTE
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import IdKind, key_of
-from delayer.series.ports import Filed, SeriesEntry, SeriesPage, SeriesTable, SeriesTransaction
+from delayer.series.ports import Filed, SeriesEntry, SeriesKey, SeriesPage, SeriesRows, SeriesTable, SeriesTransaction
 from delayer.series.repository.series_table import (
     CURSOR,
     StoredSeries,
@@ -32,8 +32,13 @@ from delayer.series.repository.series_table import (
     cursor_item,
     definition_from,
     definition_item,
+    filed_key,
+    filed_values,
     name_list,
     series_list,
+)
+from delayer.series.repository.series_table import (
+    DEFINITION as DEFINITION_ENTRY,
 )
 from delayer.series.rules.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped
@@ -60,6 +65,7 @@ STEP = SeriesTransaction(cursor=STEPPED, over=BEGUN, put=(SECOND,))
 
 
 OTHER_ID = "ffeedd"
+KEY_OF_FIRST = SeriesKey(owner=OWNER, series=ID)
 KEY = RequestRow(
     owner=OWNER, key="k", digest="d", schedule_id=FIRST.id, point_in_time=NOW, expires_at=NOW + DAY, series=ID
 )
@@ -70,6 +76,9 @@ def another(series: str = OTHER_ID, name: str = "every minute", **changes: Any) 
     cursor = Cursor(series=series, owner=OWNER, state=SeriesState.ACTIVE, number=1, current=SECOND.id, at=NOW)
     definition = evolve(DEFINITION, name=name)
     return evolve(SeriesTransaction(cursor=cursor, over=None, put=(SECOND,), definition=definition), **changes)
+
+
+OTHER, KEY_OF_OTHER = another(name=""), SeriesKey(owner=OWNER, series=OTHER_ID)
 
 
 def over(state: SeriesState = SeriesState.CANCELLED) -> SeriesTransaction:
@@ -158,6 +167,94 @@ def test_a_series_that_is_not_there(stand: Stand) -> None:
     assert stand.series.cursor(OWNER, ID) is None
     assert stand.series.definition(OWNER, ID) is None
     assert stand.series.filed(FIRST.id) is None
+    assert stand.series.filed_all([FIRST.id, SECOND.id]) == {}
+    assert stand.series.both([KEY_OF_FIRST]) == {KEY_OF_FIRST: SeriesRows(cursor=None, definition=None)}
+
+
+def test_nothing_asked_for_is_no_request() -> None:
+    assert failing(ERRORS["SlowDown"]).filed_all([]) == {}
+    assert failing(ERRORS["SlowDown"]).both([]) == {}
+
+
+def test_what_many_events_are_about_is_read_together(stand: Stand) -> None:
+    """Where occurrences are filed, and then the series of all of them."""
+    assert stand.series.create(CREATED)
+    assert stand.series.create(OTHER)
+    third = a_schedule(NOW + 2 * MINUTE)
+    filed = stand.series.filed_all([SECOND.id, third.id, FIRST.id])
+    found = {one.schedule_id: one.key for one in filed.values() if isinstance(one, Filed)}
+    assert found == {FIRST.id: KEY_OF_FIRST, SECOND.id: KEY_OF_OTHER}
+    gone = SeriesKey(owner="someone else", series=ID)
+    assert stand.series.both([KEY_OF_OTHER, gone, KEY_OF_FIRST]) == {
+        KEY_OF_FIRST: SeriesRows(cursor=BEGUN, definition=DEFINITION),
+        gone: SeriesRows(cursor=None, definition=None),
+        KEY_OF_OTHER: SeriesRows(cursor=OTHER.cursor, definition=OTHER.definition),
+    }
+
+
+@pytest.mark.parametrize("entry", [CURSOR, DEFINITION_ENTRY])
+def test_what_cannot_be_read_says_nothing_of_the_others(store: Store, entry: str) -> None:
+    """It may be of a later version."""
+    port = adapter(store)
+    assert port.create(CREATED)
+    assert port.create(OTHER)
+    for item in (cursor_item(BEGUN), definition_item(ID, DEFINITION)):
+        if item["entry"] == entry:
+            plant(port, {**item, "v": 2})
+    plant(port, {**filed_key(FIRST.id), **filed_values(OWNER, ID), "v": 2})
+    filed = port.filed_all([FIRST.id, SECOND.id])
+    assert isinstance(filed[FIRST.id], Unavailable)
+    assert filed[SECOND.id] == Filed(schedule_id=SECOND.id, owner=OWNER, series=OTHER_ID)
+    both = port.both([KEY_OF_FIRST, KEY_OF_OTHER])
+    assert isinstance(both[KEY_OF_FIRST], Unavailable)
+    assert both[KEY_OF_OTHER] == SeriesRows(cursor=OTHER.cursor, definition=OTHER.definition)
+
+
+def test_only_what_was_not_answered_is_not_known(dynamodb: Any) -> None:
+    """It is asked for again a few times, and then what came is told."""
+    port = adapter(DynamoStore(dynamodb))
+    assert port.create(CREATED)
+    assert port.create(OTHER)
+    asked: list[int] = []
+
+    def partly(RequestItems: dict[str, Any]) -> Any:  # noqa: N803 - boto3's own name
+        """All but what begins with this series, or is filed for its occurrence."""
+        [(table, wanted)] = RequestItems.items()
+        assert wanted["ConsistentRead"] is True
+        asked.append(len(wanted["Keys"]))
+        left = [key for key in wanted["Keys"] if ID in key["list"]["S"] or FIRST.id in key["entry"]["S"]]
+        rest = [key for key in wanted["Keys"] if key not in left]
+        answer = dynamodb.batch_get_item(RequestItems={table: {**wanted, "Keys": rest}}) if rest else {}
+        return {"Responses": answer.get("Responses", {}), "UnprocessedKeys": {table: {"Keys": left}}}
+
+    slow = evolve(port, store=DynamoStore(Wrapped(dynamodb, batch_get_item=partly)))
+    filed = slow.filed_all([FIRST.id, SECOND.id])
+    assert isinstance(filed[FIRST.id], Unavailable)
+    assert filed[SECOND.id] == Filed(schedule_id=SECOND.id, owner=OWNER, series=OTHER_ID)
+    assert asked == [2, 1, 1, 1, 1, 1]
+    both = slow.both([KEY_OF_FIRST, KEY_OF_OTHER])
+    assert isinstance(both[KEY_OF_FIRST], Unavailable)
+    assert both[KEY_OF_OTHER] == SeriesRows(cursor=OTHER.cursor, definition=OTHER.definition)
+
+
+def test_what_is_read_together_is_what_is_read_one_by_one(dynamodb: Any) -> None:
+    """The same items, strongly consistent: DynamoDB bills each by itself, whatever request it is in."""
+    client = Wrapped(dynamodb)
+    port = adapter(DynamoStore(client))
+    client.calls.clear()
+    port.filed_all([FIRST.id, SECOND.id])
+    port.both([KEY_OF_FIRST, KEY_OF_OTHER])
+    together = [read for _, asked in client.calls for read in asked["RequestItems"].values()]
+    client.calls.clear()
+    for one, series in ((FIRST, ID), (SECOND, OTHER_ID)):
+        port.filed(one.id)
+        port.cursor(OWNER, series)
+        port.definition(OWNER, series)
+    alone = [asked for _, asked in client.calls]
+    assert (len(together), len(alone)) == (2, 6)
+    assert all(read["ConsistentRead"] for read in [*together, *alone])
+    keys = [key for read in together for key in read["Keys"]]
+    assert sorted(keys, key=str) == sorted((read["Key"] for read in alone), key=str)
 
 
 def test_it_is_created_with_its_first_occurrence(stand: Stand) -> None:
@@ -595,25 +692,32 @@ def test_an_answer_that_is_lost_is_no_loss(dynamodb: Any) -> None:
 
 @pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=[*ERRORS, *OTHER_REASONS])
 def test_a_failure_of_aws(error: Exception) -> None:
-    failing = StoredSeries(
+    port = failing(error)
+    with pytest.raises(Unavailable):
+        port.write(STEP)
+    with pytest.raises(Unavailable):
+        port.cursor(OWNER, ID)
+    with pytest.raises(Unavailable):
+        port.filed(FIRST.id)
+    with pytest.raises(Unavailable):
+        port.page(FIRST.address.bucket)
+    with pytest.raises(Unavailable):
+        port.listed(OWNER, None, None, 5)
+    with pytest.raises(Unavailable):
+        port.cursors(OWNER, [ID])
+    assert isinstance(port.filed_all([FIRST.id])[FIRST.id], Unavailable)
+    assert isinstance(port.both([KEY_OF_FIRST])[KEY_OF_FIRST], Unavailable)
+
+
+def failing(error: Exception) -> StoredSeries:
+    """None of its requests is answered."""
+    return StoredSeries(
         store=DynamoStore(Failing(error)),
         schedules_table="s",
         relaxed_table="x",
         ledger_table="l",
         registry_table="r",
     )
-    with pytest.raises(Unavailable):
-        failing.write(STEP)
-    with pytest.raises(Unavailable):
-        failing.cursor(OWNER, ID)
-    with pytest.raises(Unavailable):
-        failing.filed(FIRST.id)
-    with pytest.raises(Unavailable):
-        failing.page(FIRST.address.bucket)
-    with pytest.raises(Unavailable):
-        failing.listed(OWNER, None, None, 5)
-    with pytest.raises(Unavailable):
-        failing.cursors(OWNER, [ID])
 
 
 @pytest.mark.parametrize("broken", [{"v": 2}, {"state": "asleep"}, {"revision": "x"}])

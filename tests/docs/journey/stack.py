@@ -83,7 +83,7 @@ def journey_stack() -> Iterator[JourneyStack]:
     connect = socket.create_connection
     try:
         with (
-            patch("delayer.targets.http_request.tls_context", NoTls),
+            patch("delayer.targets.http_connections.tls_context", NoTls),
             patch("socket.create_connection", lambda _, timeout: connect(("127.0.0.1", server.server_port), timeout)),
         ):
             stack = JourneyStack(shards=SHARDS, target_server=server)

@@ -7,9 +7,9 @@ from delayer.accept.repository import StoredRegistry, request_item
 from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.aws.expressions import to_attributes
 from delayer.flow.repository import StoredBlocks, StoredLines, StoredSeats, to_item
-from delayer.flow.rules.block import Party, opened, probing, suspended
+from delayer.flow.rules.block import Party, opened, probing
 from delayer.flow.rules.gate import SeatHold, Taking
-from delayer.flow.rules.limit import limited
+from delayer.flow.words import limited, suspended
 from delayer.jobs.repository import StoredJobs
 from delayer.jobs.rules import JobRow
 from delayer.ledger.model import LedgerChange, State

@@ -11,7 +11,7 @@ from delayer.recurrence.terms import OnMissed
 from delayer.schedule.instants import DAY, MINUTE
 from delayer.schedule.schedule import Traits
 from delayer.schedule.schedule_id import Bucket, IdKind, address_of, key_of
-from delayer.series.ports import Filed, SeriesEntry, SeriesTransaction
+from delayer.series.ports import Filed, SeriesEntry, SeriesKey, SeriesTransaction
 from delayer.series.repository.series_table import StoredSeries, filed_key, filed_values
 from delayer.series.repository.upkeep import StoredSeriesProgress, StoredSeriesUpkeep
 from delayer.series.rules.series import Backfill, Cursor, Directory, Overlap, Round, SeriesDefinition, SeriesState
@@ -79,6 +79,8 @@ SERIES = Subject(
         "cursor": lambda series: series.cursor(OWNER, ID),
         "definition": lambda series: series.definition(OWNER, ID),
         "filed": lambda series: series.filed(FIRST.id),
+        "filed_all": lambda series: series.filed_all([FIRST.id, SECOND.id]),
+        "both": lambda series: series.both([SeriesKey(owner=OWNER, series=one) for one in (ID, OTHER_ID)]),
         "named": lambda series: series.named(OWNER, "every day"),
         "page": lambda series: series.page(Bucket(minute=NOW // MINUTE, shard=3)),
         "page: the next": lambda series: series.page(Bucket(minute=NOW // MINUTE, shard=3), key_of(FIRST.id).due, 7),

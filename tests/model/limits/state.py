@@ -9,7 +9,8 @@ from attrs import evolve as changed
 from attrs import frozen
 
 from delayer.flow.rules.block import Block, Party
-from delayer.flow.rules.limit import MICROS, TOLERANCE, Micros, limited, line_of
+from delayer.flow.rules.limit import MICROS, TOLERANCE, Micros, line_of
+from delayer.flow.words import limited
 from delayer.schedule.instants import Millis
 from delayer.schedule.messages import Slot
 from tests.model.state import evolve

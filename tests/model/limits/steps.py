@@ -7,7 +7,7 @@ from attrs import frozen
 from delayer.engines.store.model import entry_key
 from delayer.flow.repository import SLOTS_LIST, StoredLines
 from delayer.flow.rules.limit import MICROS, TOLERANCE, Want, held, is_in_time
-from delayer.flow.use_cases.limits import Booking
+from delayer.flow.use_cases.turns import Booking
 from delayer.schedule.instants import Millis
 from delayer.schedule.messages import Slot
 from tests.model.dict_store import DictStore

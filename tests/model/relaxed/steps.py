@@ -6,9 +6,9 @@ from delayer.dead_letters.model import Disposition
 from delayer.dead_letters.rules import decide_redrive, redriven, settled
 from delayer.enqueue.rules import AskLedger, Ignore, MoveToDeadLetters
 from delayer.execute import rules as executing
+from delayer.flow.rules.gate import Go
 from delayer.ledger.model import Already, LedgerChange, Refuse, State
 from delayer.ledger.rules import Claim, ended, ended_unclaimed, may_end, taken
-from delayer.relay.rules import Fire
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage
 from delayer.schedule.table_change import ChangeKind, RecordChange, known
 from tests.model.relaxed.rules import Rules
@@ -143,7 +143,7 @@ def _deliver(world: World, rules: Rules, removal: Removal) -> Iterator[Moved]:
             yield f"{what}: nothing to do", world.done(removal.event)
         case MoveToDeadLetters():
             yield f"{what}: a dead letter", _dead_letter(world, rules, removal, decision)
-        case Fire(message) if world.now >= DUE or not rules.holds:
+        case Go(message=message) if world.now >= DUE or not rules.holds:
             yield from _claim(world, rules, removal, message)
 
 

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from delayer.flow.rules.block import Block, Party
 from delayer.flow.rules.gate import NEEDED, TERM, Row, SeatHold
-from delayer.flow.rules.limit import limited
+from delayer.flow.words import limited
 from delayer.schedule.instants import SECOND, Millis
 from tests.model.state import evolve
 

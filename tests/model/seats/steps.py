@@ -151,9 +151,10 @@ def _begins(world: World, rules: Rules, number: int) -> Iterator[Step]:
     """An attempt of one that waits; they are alike."""
     if not world.waiting:
         return
-    held = environment(world, rules, number).seats.use(rules.limit_of(world))
-    if held is None:
+    mine = environment(world, rules, number).seats.one([rules.limit_of(world)])
+    if isinstance(mine, Block):
         return
+    [held] = mine
     name = min(world.waiting)
     running = [*world.running, Attempt(name=name, environment=number, hold=held.hold.id)]
     after = evolve(world.with_running(running), waiting=world.waiting - {name})

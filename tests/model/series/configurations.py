@@ -41,6 +41,13 @@ SMALL: Final = {
     "backfill, one of it is changed, deleted": Budget(times=1, backfills=1, own_patches=1, failures=1, deletes=1),
     "backfill, one of it is redriven, deleted": Budget(times=1, backfills=1, redrives=1, failures=1, deletes=1),
     "backfill, the series is changed": Budget(times=1, backfills=1, ends=1, patches=1, torn=1),
+    "batches, two steppers, crash": Budget(steppers=2, twins=1, unwritten=1, crashes=1),
+    "batches, overlap skip, paused, resumed, net": Budget(
+        overlap=Overlap.SKIP, steppers=1, has_net=True, times=2, ends=2, pauses=1, resumes=1
+    ),
+    "batches, paused, resumed, deleted": Budget(steppers=2, times=2, pauses=1, resumes=1, deletes=1),
+    "batches, changed, torn": Budget(overlap=Overlap.QUEUE_ONE, steppers=1, times=2, patches=1, torn=1, ends=2),
+    "batches, backfill": Budget(steppers=1, times=2, backfills=1, ends=1, unwritten=1, twins=1),
 }
 BIG: Final = {
     "events lost, given up, redriven, paused, resumed": Budget(
@@ -57,6 +64,10 @@ BIG: Final = {
     ),
     "an occurrence is changed, another redriven, deleted": Budget(own_patches=1, failures=1, redrives=1, deletes=1),
     "an occurrence is cancelled, changed, paused, resumed": Budget(own_deletes=1, patches=1, pauses=1, resumes=1),
+    "batches, two steppers, backfill": Budget(steppers=2, times=1, backfills=1, ends=2),
+    "batches, two steppers, changed, torn": Budget(
+        overlap=Overlap.QUEUE_ONE, steppers=2, times=2, patches=1, torn=1, ends=2
+    ),
     "backfill, paused, resumed, crash": Budget(times=1, backfills=1, ends=1, pauses=1, resumes=1, crashes=1, twins=1),
     "backfill, run-now, paused, resumed, deleted": Budget(times=1, backfills=1, runs=1, pauses=1, resumes=1, deletes=1),
     "paused, resumed, deleted, run-now, crash": Budget(pauses=1, resumes=1, deletes=1, runs=1, crashes=1),

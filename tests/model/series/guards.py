@@ -13,6 +13,7 @@ from delayer.series.rules.stepping import AT_AN_END, Happened, NoStep
 from tests.model.guard import Guard
 from tests.model.series.configurations import SMALL
 from tests.model.series.rules import REAL
+from tests.model.series.state import Budget
 from tests.samples import OWNER
 
 
@@ -135,6 +136,12 @@ def _leaves_the_backfill(cursor: Cursor, old: str, new: str, row: Any, over: Any
     return changed(cursor) if is_fill else command.decide_occurrence_patch(cursor, old, new, row, over)
 
 
+def _revision_alone(change: CursorChange) -> Cursor:
+    return evolve(change.over, revision=change.cursor.revision)
+
+
+ONE_BATCH: Final = Budget(steppers=1, times=2, backfills=1, ends=1)
+TWO_BATCHES: Final = Budget(steppers=2, times=1, backfills=1, ends=2)
 GUARDS: Final = (
     Guard(
         name="only-the-current-id",
@@ -393,5 +400,41 @@ GUARDS: Final = (
         what="the PATCH of an occurrence of the backfill leaves the cursor alone",
         without=evolve(REAL, occurrence_patch=_leaves_the_backfill),
         possible=SMALL["backfill, one of it is changed, deleted"],
+    ),
+    Guard(
+        name="batch-writes-on-its-condition",
+        what="a batch writes for the second event of a series what it decided by the read for both",
+        without=evolve(REAL, known=lambda change: change.over, may_write=lambda change, current: True),
+        possible=ONE_BATCH,
+    ),
+    Guard(
+        name="batch-knows-the-whole-cursor",
+        what="of its first write, a batch takes only the revision over to the next",
+        without=evolve(REAL, known=_revision_alone),
+        possible=ONE_BATCH,
+    ),
+    Guard(
+        name="batch-reads-again",
+        what="an event of a batch whose condition fails is settled",
+        without=evolve(REAL, overtaken_reads_again=False),
+        possible=TWO_BATCHES,
+    ),
+    Guard(
+        name="batch-reads-strongly",
+        what="the read for a batch may show what was there before the last write",
+        without=evolve(REAL, reads_strongly=False),
+        possible=SMALL["batches, two steppers, crash"],
+    ),
+    Guard(
+        name="batch-settles-each",
+        what="an event whose write fails is deleted with its batch",
+        without=evolve(REAL, settles_each=False),
+        possible=SMALL["batches, two steppers, crash"],
+    ),
+    Guard(
+        name="batch-reads-what-belongs-together",
+        what="cursor and definition of one read are used together, though a PATCH came in between",
+        without=evolve(REAL, step=_any_definition),
+        possible=SMALL["batches, changed, torn"],
     ),
 )

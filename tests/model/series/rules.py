@@ -38,6 +38,10 @@ class Rules:
     cancel: Callable[..., Any] = cancellation.decide_cancel
     replace: Callable[..., Any] = cancellation.decide_replace
     redrive: Callable[..., Any] = decide_redrive
+    known: Callable[[series.CursorChange], series.Cursor] = lambda change: change.cursor  # to the rest of a batch
+    overtaken_reads_again: bool = True  # in a batch: what its condition refuses is not settled
+    reads_strongly: bool = True  # a batch
+    settles_each: bool = True  # not all of a batch, whatever fails of it
     net: bool = True  # a tick asks for series whose current occurrence is over
     one_transaction: bool = True  # the cursor and what is put
     cursor_first: bool = True  # and then what it names is cancelled

@@ -7,7 +7,7 @@ from tests.model.search import Found, explore
 from tests.model.series.properties import broken, broken_at_last
 from tests.model.series.rules import REAL, Rules
 from tests.model.series.state import Budget, Run, World, first
-from tests.model.series.steps import clients, firing, owners, stepper
+from tests.model.series.steps import batches, clients, firing, owners, stepper
 from tests.model.state import evolve
 
 
@@ -46,6 +46,7 @@ def _is_hopeless(world: World, run: Run, rules: Rules) -> bool:
 def _moves(world: World, rules: Rules) -> Iterator[tuple[str, World]]:
     yield from firing.steps(world, rules)
     yield from stepper.steps(world, rules)
+    yield from batches.steps(world, rules)
     yield from clients.steps(world, rules)
     yield from owners.steps(world, rules)
 

@@ -58,7 +58,9 @@ class Budget:
     ends: int = 0  # claimed occurrences that come to an end; the others are attempted for ever
     lost: int = 0  # events
     twins: int = 0  # transactions that are sent once more after they were written: nobody got the answer
-    torn: int = 0  # definitions that are read before a PATCH, with the cursor from after it
+    torn: int = 0  # definitions that are read before a PATCH, with the cursor from after it; in batches, or before it
+    steppers: int = 0  # batches of events that are handled at the same time; 0: each event by itself
+    unwritten: int = 0  # transactions of a batch that fail, and are not written
     crashes: int = 0  # of what has more than one write
     given_up: int = 0  # occurrences that are dead-lettered before their claim
     failures: int = 0  # occurrences that fail
@@ -102,6 +104,8 @@ class Run:
     happened: Happened | None = None
     names: tuple[str, ...] = ()  # what it has still to cancel
     decision: Any = None
+    left: tuple[Happened, ...] = ()  # the events of a batch that are not handled yet, in order
+    settled: frozenset[Happened] = frozenset()  # those that will be deleted with it
     times: NewTimes = NewTimes.NONE  # what a PATCH does to the rule
 
 
@@ -114,7 +118,7 @@ class World(Moving):
     definition: int = 1  # the revision that is stored
     occurrences: tuple[Occurrence, ...]
     rows: tuple[tuple[str, LedgerRow], ...] = ()
-    events: frozenset[Happened] = frozenset()  # each may come any number of times, as long as it is not lost
+    events: frozenset[Happened] = frozenset()  # each may come any number of times, as long as it is not lost or deleted
     runs: frozenset[Run] = frozenset()
     claimed: tuple[str, ...] = ()  # in order
     promised: bool = False  # a DELETE or a pause was answered, and no resume came after it
@@ -123,6 +127,7 @@ class World(Moving):
     ] = ()  # by PATCHes: the number of an occurrence, the revision from there on
     given_up: frozenset[Millis] = frozenset()  # times of occurrences that their owner has cancelled
     later: tuple[int, ...] = ()  # the revisions of the definition that put the end of the rule off
+    before: Cursor | None = None  # that over which a batch wrote last: what a weak read may show
     broken: str = ""
 
     @property

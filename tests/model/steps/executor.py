@@ -7,9 +7,6 @@ from delayer.dead_letters.model import may_need_body
 from delayer.execute.rules import (
     Attempt,
     DropStopped,
-    FarTooEarly,
-    HoldUntil,
-    Hop,
     Made,
     Orphan,
     SendNext,
@@ -21,7 +18,7 @@ from delayer.ledger.model import Arrival, IllegalTransition, LedgerRow, Refuse, 
 from delayer.ledger.rules import contested, ended, retried, taken
 from delayer.schedule.instants import Millis
 from delayer.schedule.messages import ExecutorMessage, OutcomeMessage
-from tests.model.rules import Rules
+from tests.model.rules import Rules, is_far
 from tests.model.state import (
     CARRIED,
     CRASH,
@@ -96,12 +93,10 @@ def _receive(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
     if isinstance(message, OutcomeMessage) and rules.carrier_only_writes:
         yield f"the executor reads the ledger for {label}", _write_down(world, rules, run, made_of(message))
     else:
-        match rules.wait(message, world.time):
-            case HoldUntil():
-                return  # until time has passed
-            case FarTooEarly():
+        if early := rules.wait(message, world.time):
+            if is_far(early, world.time):
                 yield f"{label} comes far too early", _leave(world, run)
-                return
+            return  # until time has passed
         yield f"the executor reads the ledger for {label}", _decide(world, rules, run, row)
         yield from _may_be_closed(world, rules, run, row)
     if world.now >= LONG_AFTER and isinstance(rules.attempt(message, row), RetryLater):
@@ -116,7 +111,7 @@ def _may_be_closed(world: World, rules: Rules, run: Executor, row: LedgerRow | N
         return
     if row.arrival is Arrival.TAKEN and not rules.puts_off_taken:
         return  # it is being attempted, and is not put off any more
-    if isinstance(rules.early(row, world.time), Hop):
+    if is_far(rules.early(row, world.time), world.time):
         return
     closed = world.spend("closures")
     yield f"{label} waits", _begin_hop(closed, rules, run, row, retry_at=min(world.time, DUE))
@@ -130,7 +125,7 @@ def _may_be_closed(world: World, rules: Rules, run: Executor, row: LedgerRow | N
 
 def _decide(world: World, rules: Rules, run: Executor, row: LedgerRow | None) -> World:
     decision = rules.attempt(run.message, row)
-    if row and isinstance(decision, Attempt | Take) and isinstance(rules.early(row, world.time), Hop):
+    if row and isinstance(decision, Attempt | Take) and is_far(rules.early(row, world.time), world.time):
         return _begin_hop(world, rules, run, row)
     if isinstance(decision, Take) and rules.takes:
         return _move(world, run, at="taking", row=row)
@@ -454,4 +449,7 @@ def _failed_body(run: Executor) -> tuple[str, str]:
 
 def _next_attempt(run: Executor, row: LedgerRow) -> ExecutorMessage:
     """The message that may make the attempt of this row."""
-    return ExecutorMessage(schedule=run.message.schedule, nonce=run.message.nonce, fence=row.fence, attempt=row.attempt)
+    message = run.message
+    return ExecutorMessage(
+        schedule=message.schedule, nonce=message.nonce, fence=row.fence, attempt=row.attempt, generation=row.generation
+    )

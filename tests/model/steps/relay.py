@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from delayer.enqueue.rules import MoveToDeadLetters
 from delayer.ledger.model import LedgerChange, LedgerRow, RetryLater, State
 from delayer.ledger.rules import Claim
-from delayer.relay import rules as relaying
 from delayer.relay.relay import first_attempt
 from delayer.schedule.instants import MAX_HOLD
 from tests.model.rules import Rules
@@ -42,7 +42,7 @@ def steps(world: World, rules: Rules) -> Iterator[Step]:
 
 def _receive(world: World, rules: Rules, copy: Copy) -> Step:
     """What it decides at once depends on nobody else."""
-    if isinstance(rules.relay(copy.message, world.time, ACTION_TYPES), relaying.Stale):
+    if isinstance(rules.relay(copy.message, world.time, ACTION_TYPES), MoveToDeadLetters):
         letter = GivingUp(message=copy, at="waiting", is_suspect=False)
         return f"a relay finds {copy.nonce} too old", evolve(world, giving_up=world.giving_up | {letter})
     at = "held" if rules.hold_first else "claiming"

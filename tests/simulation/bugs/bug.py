@@ -1,14 +1,17 @@
 """A deliberate bug: a defect of a scheduler before this one, or a guard of this one taken out."""
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import wraps
-from inspect import isfunction
+from inspect import isfunction, isgenerator
 from typing import Any
 from unittest.mock import patch
 
 from attrs import field, frozen
 
+from delayer.execute import rules as executing
+from delayer.flow import room
+from delayer.flow.use_cases import turns
 from tests.simulation.oracle.invariant import Invariant
 
 Swap = tuple[Any, str, Any]  # where, what, by what
@@ -45,14 +48,43 @@ def _checked(instead: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(instead)
     def checked(*arguments: Any, **named: Any) -> Any:
-        try:
-            return instead(*arguments, **named)
-        except Exception as error:
-            if type(error).__module__.startswith(("delayer.", "tests.")):
-                raise
-            raise BrokenBug(f"{instead.__name__} raised {error!r}") from error
+        with _no_defect_of_its_own(instead.__name__):
+            outcome = instead(*arguments, **named)
+        return _led(outcome, instead.__name__) if isgenerator(outcome) else outcome
 
     return checked
+
+
+def _led(steps: Generator[Any, Any, Any], name: str) -> Generator[Any, Any, Any]:
+    with _no_defect_of_its_own(name):
+        return (yield from steps)
+
+
+@contextmanager
+def _no_defect_of_its_own(name: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.startswith(("delayer.", "tests.")):
+            raise
+        raise BrokenBug(f"{name} raised {error!r}") from error
+
+
+def _at_once(message: Any) -> int:
+    return 0
+
+
+def _no_wait(message: Any, now: Any) -> None:
+    return None
+
+
+# An executor attempts whatever comes, however early it is.
+NEVER_HELD: tuple[Swap, ...] = (
+    (executing, "decide_wait", _no_wait),
+    (executing, "due_of", _at_once),
+    (room, "due_of", _at_once),
+    (turns, "due_of", _at_once),
+)
 
 
 def never(*_: Any) -> bool:

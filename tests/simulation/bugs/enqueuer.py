@@ -6,13 +6,12 @@ from typing import Any
 from delayer.engines.ports import Unavailable
 from delayer.enqueue import enqueue
 from delayer.enqueue import rules as enqueueing
-from delayer.execute import rules as executing
 from delayer.recovery import rules as trial
 from delayer.schedule.instants import MAX_DELAY_SECONDS, Malformed, Millis
 from delayer.schedule.messages import DelayerMessage
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.table_change import RecordChange
-from tests.simulation.bugs.bug import Bug
+from tests.simulation.bugs.bug import NEVER_HELD, Bug
 from tests.simulation.oracle.invariant import Invariant
 
 _decide = enqueueing.decide
@@ -39,10 +38,6 @@ def _swallow_errors(self: Any, changes: Any, *, brought_back: bool = False) -> l
 
 def _fire_any_removal(schedule: Any, row: Any) -> enqueueing.Decision:
     return enqueueing.Send(schedule=schedule, delay_seconds=MAX_DELAY_SECONDS)
-
-
-def _no_wait(message: Any, now: Millis) -> None:
-    return None
 
 
 def _forget_far_removals(schedule: Any, row: Any) -> enqueueing.Decision:
@@ -99,7 +94,7 @@ BUGS = (
         what="a record deleted by hand long before its time fires",
         breaks=Invariant.NEVER_EARLY,
         whose="delayer-aws",
-        swaps=((enqueueing, "decide_far_removal", _fire_any_removal), (executing, "decide_wait", _no_wait)),
+        swaps=((enqueueing, "decide_far_removal", _fire_any_removal), *NEVER_HELD),
     ),
     Bug(
         name="far-removal-forgotten",

@@ -1,6 +1,7 @@
 """Bugs of the executors."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from attrs import evolve
@@ -9,10 +10,13 @@ from delayer.actions.rules.model import Done
 from delayer.dead_letters import dead_letter
 from delayer.engines.ports import Unavailable
 from delayer.engines.store.model import Item
-from delayer.execute import execute, together
+from delayer.execute import execute
 from delayer.execute import rules as executing
-from delayer.ledger.model import LedgerRow, Refuse, State
-from delayer.ledger.ports import Written
+from delayer.execute.desk import Apart, Course
+from delayer.execute.execute import Held, LineUp
+from delayer.flow.rules.gate import Later
+from delayer.ledger import rules as ledger_rules
+from delayer.ledger.model import LedgerChange, LedgerRow, Refuse, State
 from delayer.ledger.repository import KEY, StoredLedger, StoredLedgerInBatches, from_item
 from delayer.ledger.rules import hopped
 from delayer.schedule import retrying
@@ -20,18 +24,21 @@ from delayer.schedule.instants import MAX_DELAY_SECONDS
 from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
+_call = execute.Execute.__call__
+_go = execute.Execute.go
 _decide_attempt = executing.decide_attempt
+_decide_later = executing.decide_later
 _retry_seconds = retrying.retry_seconds
 _send = execute.Execute.send
 _reach = execute.Execute.reach
 
 
-_write = together.LedgerTogether.write
+_write = execute.Execute.write
 _write_all = StoredLedgerInBatches.write
 
 
 def _succeeds_as_a_whole(self: Any, changes: Any) -> Any:
-    return [Written() if isinstance(one, Unavailable) else one for one in _write(self, changes)]
+    return [None if isinstance(one, Unavailable) else one for one in _write(self, changes)]
 
 
 def _in_another_order(self: Any, changes: Any) -> Any:
@@ -64,14 +71,49 @@ def _no_repair(message: Any, row: LedgerRow | None) -> Any:
     return Refuse("already retried") if isinstance(verdict, executing.SendNext) else verdict
 
 
-def _always_sent(self: Any, message: Any, delay: int) -> bool:
-    _send(self, message, delay)
+def _always_sent(self: Any, message: Any, delay: int) -> Course:
+    yield from _send(self, message, delay)
     return True
 
 
-def _fail_without_body(self: Any, message: Any, row: LedgerRow, reason: str) -> bool:
-    self.end(message, row, State.FAILED, reason)
+def _fail_without_body(self: Any, message: Any, row: LedgerRow, reason: str) -> Course:
+    yield from self.end(message, row, State.FAILED, reason)
     return True
+
+
+def _left_in_its_queue(self: Any, *_: Any) -> Course:
+    yield from ()
+    return False
+
+
+def _whatever_its_row_says(message: Any, row: LedgerRow, later: Any, now: Any) -> Any:
+    return _decide_later(message, evolve(row, retry_at=0), later, now)
+
+
+def _but_the_last(self: Any, batch: Sequence[Any], beside: Any = None) -> list[str]:
+    return _call(self, batch[:-1] if len(batch) > 1 else batch, beside)
+
+
+def _deleted_as_it_is_early(self: Any, held: Held) -> Course:
+    answer = yield LineUp(message=held.message, receipt=held.receipt)
+    return True if isinstance(answer, Later) else (yield from _go(self, held))
+
+
+def _written_first(self: Any, held: Held, row: LedgerRow) -> Course:
+    lateness = executing.lateness(held.message, self.clock.now())
+    made = executing.Made(message=held.message, result=Done("HTTP 200"), lateness=lateness)
+    is_done = yield from self.record(made, row)
+    yield Apart(partial(self.make, held, row))
+    return is_done
+
+
+def _taken_later(self: Any, held: Held, row: LedgerRow) -> Course:
+    made = yield Apart(partial(self.make, held, row))
+    if isinstance(made, Later):
+        return (yield from self.put_off(held, row, made))
+    following = ledger_rules.taken(row, held.message.fence)
+    current = yield execute.Write(LedgerChange(row=following, over=row))
+    return current or (yield from self.record(made, following))
 
 
 def _gives_up_at_once(made: Any, result: Any, *_: Any) -> Any:
@@ -188,7 +230,7 @@ BUGS = (
         name="batch-succeeds-as-a-whole",
         what="an outcome counts as written though its part of the batch was throttled",
         breaks=Invariant.NOTHING_LOST,
-        swaps=((together.LedgerTogether, "write", _succeeds_as_a_whole),),
+        swaps=((execute.Execute, "write", _succeeds_as_a_whole),),
     ),
     Bug(
         name="answers-in-another-order",
@@ -200,13 +242,13 @@ BUGS = (
         name="early-attempt",
         what="a message whose attempt is hours away makes it after the 15 minutes that SQS can delay",
         breaks=Invariant.RETRIES,
-        swaps=((executing, "decide_early", never),),
+        swaps=((executing, "decide_later", _whatever_its_row_says), (executing, "not_before", never)),
     ),
     Bug(
         name="early-message-waits",
         what="a message that is too early for its attempt is left in its queue",
         breaks=Invariant.HARMLESS,
-        swaps=((execute.Execute, "wait_on", never),),
+        swaps=((execute.Execute, "put_off", _left_in_its_queue),),
     ),
     Bug(
         name="hop-with-its-old-token",
@@ -244,6 +286,30 @@ BUGS = (
         what="an attempt whose outcome cannot be written is made again",
         breaks=Invariant.ONCE,
         whose="Delayer, before ADR 0083",
-        swaps=((execute.Execute, "carry", never),),
+        swaps=((execute.Execute, "carry", _left_in_its_queue),),
+    ),
+    Bug(
+        name="outcome-before-its-attempt",
+        what="the outcome is written, and then the attempt is made",
+        breaks=Invariant.ONE_END,
+        swaps=((execute.Execute, "attempt", _written_first),),
+    ),
+    Bug(
+        name="attempt-before-its-take",
+        what="of several messages for an attempt, each makes it before the ledger says that it was taken",
+        breaks=Invariant.ONCE,
+        swaps=((execute.Execute, "take", _taken_later),),
+    ),
+    Bug(
+        name="last-of-an-executors-batch-forgotten",
+        what="the last message of a batch is deleted with the others, and nothing was done about it",
+        breaks=Invariant.NOTHING_LOST,
+        swaps=((execute.Execute, "__call__", _but_the_last),),
+    ),
+    Bug(
+        name="later-forgets-its-place",
+        what="a message that is told to come later loses its place, and is deleted with its batch",
+        breaks=Invariant.NOTHING_LOST,
+        swaps=((execute.Execute, "go", _deleted_as_it_is_early),),
     ),
 )

@@ -1,18 +1,20 @@
 """Bugs of delayer-relay."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import evolve
 
-from delayer.execute import rules as executing
+from delayer.dead_letters.dead_letter import undeliverable
+from delayer.flow.rules.gate import Go
 from delayer.ledger.model import LedgerRow, Refuse, State
 from delayer.ledger.rules import Claim, Verdict, decide_claim
+from delayer.recovery.guard import message_in
 from delayer.relay import relay
 from delayer.relay import rules as relaying
 from delayer.schedule import misfire
-from delayer.schedule.instants import SECOND, Malformed, Millis
-from tests.simulation.bugs.bug import Bug
+from delayer.schedule.instants import SECOND, Millis
+from tests.simulation.bugs.bug import NEVER_HELD, Bug
 from tests.simulation.oracle.invariant import Invariant
 
 _decide_claim = decide_claim
@@ -23,15 +25,11 @@ _read = relay.Relay.read
 
 
 def _never_held(message: Any, now: Millis, action_types: Any, lead: Any = None) -> Any:
-    return relaying.Hold()
+    return Go(message=message, at=message.schedule.point_in_time)
 
 
-def _at_once(held: Any, lead: Millis) -> relaying.Group:
-    return relaying.Group(at=0, messages=tuple(held))
-
-
-def _no_wait(message: Any, now: Millis) -> None:
-    return None
+def _at_once(held: Any, lead: Millis) -> tuple[Millis, list[str]]:
+    return 0, list(held)
 
 
 def _any_copy_may_claim(claim: Claim, current: LedgerRow | None) -> Verdict:
@@ -67,13 +65,14 @@ def _come_back_is_done(self: Any, ready: Any) -> list[str]:
 
 
 def _hand_over_first(self: Any, ready: Any) -> list[str]:
-    failed = _send(self, "http-request", [(one, self.new_token()) for one in ready])
+    handed = {key: _first_attempt(one.message, self.new_token()) for key, one in ready.items()}
+    failed = _send(self, "http-request", handed)
     self.claim(ready)
     return failed
 
 
-def _claim_by_message_id(self: Any, ready: Sequence[relay.Held]) -> list[str]:
-    renamed = [evolve(one, message=evolve(one.message, nonce=one.received.message_id)) for one in ready]
+def _claim_by_message_id(self: Any, ready: Mapping[str, relaying.Ready]) -> list[str]:
+    renamed = {key: evolve(one, message=evolve(one.message, nonce=key)) for key, one in ready.items()}
     return _hand_over(self, renamed)
 
 
@@ -81,9 +80,11 @@ def _drops_what_is_late(on_late: str, point_in_time: Millis, now: Millis) -> Any
     return misfire.Drop("late") if now - point_in_time > 2 * SECOND else None
 
 
-def _poison(self: Any, received: Any) -> Any:
-    decision, message = _read(self, received)
-    return (Malformed(decision.reason) if isinstance(decision, relaying.WaitForExecutor) else decision), message
+def _poison(self: Any, body: str, now: Millis) -> Any:
+    decision = _read(self, body, now)
+    if isinstance(decision, relaying.WaitForExecutor):
+        return undeliverable(body, decision.reason, message_in(body))
+    return decision
 
 
 def _without_payload(message: Any, fence: str) -> Any:
@@ -98,7 +99,7 @@ BUGS = (
         what="the delay is rounded down, and nothing waits for the rest of the time",
         breaks=Invariant.CANCEL_TRUTH,
         whose="cdk-scheduler",
-        swaps=((relaying, "next_group", _at_once), (executing, "decide_wait", _no_wait)),
+        swaps=((relaying, "next_group", _at_once), *NEVER_HELD),
     ),
     Bug(
         name="never-sent-again",

@@ -15,7 +15,7 @@ from greenlet import getcurrent, greenlet
 from delayer.engines.memory.faults import Crash
 from delayer.engines.memory.runtime import ManualClock
 from delayer.engines.ports import Item, Outcome
-from delayer.schedule.instants import SECOND, Millis
+from delayer.schedule.instants import Millis
 
 Do = Callable[[], Any]
 
@@ -99,9 +99,9 @@ class Kernel:
             invocation.dead = True
             done(outcome)
 
-        self._begin(body, invocation)
+        self.begin(body, invocation)
 
-    def _begin(self, body: Do, invocation: Invocation) -> None:
+    def begin(self, body: Do, invocation: Invocation) -> None:
         """Its parent is whoever runs the events: there it goes back when it waits or ends."""
         thread = self._idle.pop() if self._idle else Thread(self._work, self._hub)
         thread.body, thread.invocation, thread.read, thread.listed_at = body, invocation, {}, 0
@@ -164,7 +164,7 @@ class Kernel:
                 self.at(self.now, mother.switch)
 
         for position, thing in enumerate(things):
-            self._begin(partial(body, position, thing), mother.invocation)
+            self.begin(partial(body, position, thing), mother.invocation)
         self._hub.switch()
         if died:
             raise died[0]
@@ -201,43 +201,68 @@ class Turn:
 
 
 @define(eq=False)
-class VirtualMeeting:
-    """Port Meeting, between the threads of one function. Nobody comes in between: they go on one after the other."""
+class VirtualWorkers:
+    """Port Workers, in the threads of the function that leads them."""
 
     kernel: Kernel
-    _waiting: list["Waiter"] = field(factory=list, init=False)
+    _busy: set[int] = field(factory=set, init=False)
+    _ended: list[tuple[int, object]] = field(factory=list, init=False)
+    _leader: "Waiter | None" = field(default=None, init=False)
 
-    def __enter__(self) -> None:
-        """Nobody else runs until this thread waits."""
+    def begin(self) -> None:
+        """What was left behind in an earlier invocation has ended, or died."""
+        self._busy, self._ended = set(), []
 
-    def __exit__(self, *_: object) -> None:
-        """As above."""
+    def start(self, number: int, do: Callable[[], object]) -> None:
+        def body() -> None:
+            try:
+                self._note(number, do())
+            except (Exception, Crash) as error:  # noqa: BLE001 - it goes up to whoever waits for it
+                self._note(number, error)
 
-    def wait(self, timeout: float | None = None) -> bool:
+        self._busy.add(number)
+        self.kernel.begin(body, current().invocation)
+
+    def do(self, number: int, do: Callable[[], object]) -> None:
+        try:
+            outcome = do()
+        except Exception as error:  # noqa: BLE001 - as above
+            outcome = error
+        self._ended.append((number, outcome))
+
+    def ended(self, until: Millis | None) -> list[tuple[int, object]]:
         """Raises Crash if its function is dead by then."""
-        waiter = Waiter(thread=current())
-        self._waiting.append(waiter)
-        if timeout is not None:
-            self.kernel.at(self.kernel.now + max(round(timeout * SECOND), 1), waiter.go_on)
-        self.kernel.pause()
-        self._waiting = [one for one in self._waiting if one is not waiter]
-        if waiter.thread.invocation.dead:
-            raise Crash(f"{waiter.thread.invocation} timed out")
-        return waiter.is_notified
+        invocation = current().invocation
+        if not self._ended and until != 0:
+            latest = invocation.deadline if until is None else min(until - invocation.skew, invocation.deadline)
+            self._leader = waiter = Waiter(thread=current())
+            self.kernel.at(latest, waiter.go_on)
+            self.kernel.pause()
+            self._leader = None
+            if not self._ended and self.kernel.now >= invocation.deadline:
+                invocation.dead = invocation.disturbed = True
+        if invocation.dead:
+            raise Crash(f"{invocation} timed out")
+        found, self._ended = self._ended, []
+        return found
 
-    def notify_all(self) -> None:
-        """At this instant, one after the other."""
-        for one in self._waiting:
-            one.is_notified = True
-            self.kernel.at(self.kernel.now, one.go_on)
+    def leave_behind(self, number: int) -> None:
+        self._busy.discard(number)
+
+    def _note(self, number: int, outcome: object) -> None:
+        if number not in self._busy:
+            return
+        self._busy.discard(number)
+        self._ended.append((number, outcome))
+        if self._leader:
+            self.kernel.at(self.kernel.now, self._leader.go_on)
 
 
 @define(eq=False)
 class Waiter:
-    """A thread that waits in a meeting."""
+    """A thread that waits for others."""
 
     thread: Thread
-    is_notified: bool = False
     _goes_on: bool = field(default=False, init=False)
 
     def go_on(self) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field, frozen
 
 from delayer.accept.ports import RequestRow
+from delayer.history import cloud_events
 from delayer.ledger.model import LedgerChange, LedgerRow, State
 from delayer.schedule.instants import MINUTE, Millis, format_instant, parse_instant
 from delayer.schedule.schedule import Schedule
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 ON_ITS_WAY: Millis = 7 * MINUTE  # what was decided is written within this time, however slow
 OVER = frozenset({SeriesState.ENDED, SeriesState.CANCELLED, SeriesState.PAUSED})
+ENDS = frozenset({"executed", "failed", "dead-lettered", "cancelled", "replaced", "dropped"})
 NEVER_RAN = frozenset({State.CANCELLED, State.REPLACED})
 
 
@@ -272,6 +274,25 @@ class SeriesWatch:
         if seen is not None and seen.named is not None and schedule_id not in seen.named:
             name = self.watch.name(schedule_id)
             self._fail(Invariant.CANCEL_TRUTH, seen, f"was paused or cancelled, and {name} was not named")
+
+    def took(self, body: str) -> None:
+        """An event is deleted: the stepper says that it is handled. What it tells of must not be current any more.
+
+        But for a series that was resumed: it may take what has ended for what still runs, until the net looks.
+        """
+        event = cloud_events.decode(body)
+        seen = self._of(event.schedule_id)
+        if seen is None or seen.resumes:
+            return
+        cursor, has_ended = self._cursor_of(event.schedule_id), str(event.type) in ENDS
+        is_current = event.schedule_id == cursor.current and cursor.state is SeriesState.ACTIVE
+        if is_current and (has_ended or seen.rule_of(cursor).overlap == "allow"):
+            name = self.watch.name(event.schedule_id)
+            self._fail(Invariant.NONE_MISSING, seen, f"was told that {name} is {event.type}, and has not gone on")
+        is_fill = cursor.backfill is not None and event.schedule_id == cursor.backfill.current
+        if is_fill and has_ended and cursor.state not in (SeriesState.PAUSED, SeriesState.CANCELLED):
+            name = self.watch.name(event.schedule_id)
+            self._fail(Invariant.NONE_MISSING, seen, f"was told that {name} is {event.type}, and fills no further time")
 
     # ------------------------------------------------------------ what clients ask for, and are answered
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, evolve, field, frozen
 from greenlet import getcurrent
@@ -13,14 +13,13 @@ from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage
 from delayer.engines.memory.runtime import MemoryObjects
 from delayer.engines.ports import ReceivedMessage
 from delayer.engines.store.model import ItemChange, Query
-from delayer.execute.together import LedgerTogether
+from delayer.execute.execute import Execute, Held
 from delayer.flow import repository as blocks
 from delayer.flow.ports import Rows
 from delayer.flow.repository import StoredBlocks
 from delayer.lambdas.memory_stream import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, Feed, kind_of
 from delayer.ledger import repository as ledger
 from delayer.ledger.model import LedgerChange, LedgerRow
-from delayer.ledger.ports import Conflict, WriteResult, Written
 from delayer.records.ports import RecordPage
 from delayer.records.repository import StoredScheduleTable, from_item
 from delayer.schedule.instants import SECOND, Millis, edge_of
@@ -164,21 +163,12 @@ class WatchedFeed(Feed):
 
 
 @frozen(kw_only=True)
-class WatchedTogether(LedgerTogether):
-    """Whoever is answered knows the row, whichever thread has made the request."""
+class WatchedExecute(Execute):
+    """Whoever makes an attempt knows the row by which it was decided, whichever thread has asked for that."""
 
-    def read(self, schedule_id: str) -> LedgerRow | None:
-        row = super().read(schedule_id)
-        current().read[schedule_id] = row
-        return row
-
-    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
-        results = super().write(changes)
-        for change, result in zip(changes, results, strict=True):
-            if isinstance(result, Written | Conflict):
-                row = result.current if isinstance(result, Conflict) else change.row
-                current().read[row.schedule_id] = row
-        return results
+    def make(self, held: Held, row: LedgerRow) -> Any:
+        current().read[held.message.schedule.id] = row
+        return super().make(held, row)
 
 
 @frozen(kw_only=True)

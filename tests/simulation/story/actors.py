@@ -19,8 +19,9 @@ from delayer.actions.rules.foreign import built_in
 from delayer.dead_letters.redrive import Impossible
 from delayer.engines.memory.faults import Crash
 from delayer.engines.ports import Outgoing, Unavailable
-from delayer.flow.rules.block import Block, suspended
-from delayer.flow.use_cases.commands import OperateLimits
+from delayer.flow.commands import OperateLimits
+from delayer.flow.rules.block import Block
+from delayer.flow.words import suspended
 from delayer.http.problem import Invalid
 from delayer.ledger.model import State
 from delayer.records.repository import key_item

@@ -18,11 +18,10 @@ from delayer.dead_letters.redrive import Impossible
 from delayer.engines.memory.faults import Crash
 from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage, oldest
 from delayer.engines.memory.runtime import InOrder, MemoryObjects
-from delayer.engines.ports import Clock, Meeting, ReceivedMessage, Unavailable
+from delayer.engines.ports import Clock, ReceivedMessage, Unavailable, Workers
 from delayer.engines.sqlite import SqliteStore
 from delayer.enqueue.enqueue import Enqueue, Sent
 from delayer.execute.execute import Execute
-from delayer.execute.together import LedgerTogether
 from delayer.history.cloud_events import encode
 from delayer.history.model import LifecycleEvent, of_record
 from delayer.history.ports import JournalEntry
@@ -42,17 +41,17 @@ from delayer.schedule.table_change import ChangeKind, RecordChange
 from delayer.wiring import use_cases
 from delayer.wiring.manifest import FromQueue, reaction_of
 from tests.simulation.engine.chance import Chance
-from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, Turn, VirtualMeeting, current
+from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, Turn, VirtualWorkers, current
 from tests.simulation.engine.remote import BadDeploy, Harm, Network, NotStarted, Remote, Service
 from tests.simulation.engine.remote_store import RemoteStore
 from tests.simulation.oracle.watch import Watch
 from tests.simulation.oracle.watched import (
     WatchedBlocks,
+    WatchedExecute,
     WatchedFeed,
     WatchedQueue,
     WatchedStore,
     WatchedTable,
-    WatchedTogether,
 )
 from tests.simulation.story.plan import Weather
 from tests.simulation.system.aws import Aws
@@ -374,8 +373,8 @@ class Stack(World):
         """A repository, with a network between it and what it stores."""
         return evolve(port, store=RemoteStore(store=self.replica, label=label, network=self.network))
 
-    def new_meeting(self) -> Meeting:
-        return VirtualMeeting(self.kernel)
+    def workers_for(self, function: str) -> Workers:
+        return VirtualWorkers(self.kernel)
 
     def clock_for(self, function: str) -> Clock:
         return FunctionClock(self.kernel)
@@ -423,14 +422,13 @@ class Stack(World):
 
     def _new_relay(self) -> Relay:
         relay = use_cases.relay(self.ports("relay"))
-        relay.gate.view.lock = Turn(self.kernel)
+        relay.line.gate.view.lock = Turn(self.kernel)
         return relay
 
     def _new_executor(self) -> Execute:
         execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
-        execute.breaker.gate.view.lock = Turn(self.kernel)
-        parts = {one.name: getattr(execute.ledger_together, one.name) for one in fields(LedgerTogether) if one.init}
-        return evolve(execute, ledger_together=WatchedTogether(**parts))
+        execute.room.gate.view.lock = Turn(self.kernel)
+        return WatchedExecute(**{one.name: getattr(execute, one.name) for one in fields(Execute) if one.init})
 
     def read_dead_letter(self, content: bytes) -> Contents:
         """What the real reader does for DynamoDB's own JSON, for the fake's records."""
@@ -476,7 +474,11 @@ class Stack(World):
         self.check_alive("step", [])
         if self.network.suffers("step", Harm.RAISES):
             raise BadDeploy("step")
-        return super().step_batch(batch)
+        failed = super().step_batch(batch)
+        for one in batch:
+            if one.message_id not in failed:
+                self.watch.series.took(one.body)
+        return failed
 
     def execute_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         self.check_alive("execute", [])

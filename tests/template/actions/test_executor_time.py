@@ -11,7 +11,6 @@ from delayer.engines.aws.bounded_calls import MARGIN, MOST_MARGIN
 from delayer.engines.aws.clients import CONFIG
 from delayer.engines.aws.each import IN_TIME
 from delayer.engines.ports import ReceivedMessage
-from delayer.execute.together import LedgerTogether
 from delayer.ledger.model import LedgerChange
 from delayer.ledger.rules import stopped
 from delayer.schedule.instants import MAX_HOLD, SECOND
@@ -78,10 +77,9 @@ def calls_of(ending: Result, has_twin: bool) -> list[str]:
         observer=world.observer,
         source="executor",
     )
-    together = LedgerTogether(ledger_in_batches=ledger, clock=world.clock, new_meeting=world.new_meeting)
     execute = evolve(
         world.execute,
-        ledger_together=together,
+        ledger_in_batches=ledger,
         own_queue=Counted(world.http_queue, calls),
         target=target,
         dead_letters=letters,

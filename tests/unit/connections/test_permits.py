@@ -10,7 +10,8 @@ from delayer.connections.admission import admit_connection
 from delayer.connections.credentials import PermitTest
 from delayer.connections.put_and_delete import ConnectionPut
 from delayer.engines.ports import Unavailable
-from delayer.flow.rules.block import EVERY, Party, opened, suspended
+from delayer.flow.rules.block import EVERY, Party, opened
+from delayer.flow.words import suspended
 from delayer.http.problem import Invalid
 from delayer.owners.model import NotAllowed
 from delayer.owners.rules import OverQuota, Quotas

@@ -345,9 +345,7 @@ def closed(world: World, *methods: str) -> World:
     """The ledger or the store does not answer to these calls of the executor."""
     world.execute = evolve(
         world.execute,
-        ledger_together=evolve(
-            world.execute.ledger_together, ledger_in_batches=Closed(world.ledger_in_batches, methods)
-        ),
+        ledger_in_batches=Closed(world.ledger_in_batches, methods),
         dead_letters=evolve(world.execute.dead_letters, dead_letter_store=Closed(world.store, methods)),  # type: ignore[misc]
     )
     return world

@@ -1,76 +1,113 @@
 """What an executor decides: never early, each attempt by one message only, retries that end."""
 
+import json
 import re
 
 import pytest
 from attrs import evolve
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from delayer.actions.rules.model import Refused, Retry
 from delayer.execute.rules import (
     Attempt,
     DropStopped,
-    FarTooEarly,
     GiveUp,
-    HoldUntil,
-    Hop,
     Made,
     Orphan,
     SendNext,
     Take,
     TryAgain,
     age_from,
+    at_last,
     attempted_at,
     decide_attempt,
-    decide_early,
+    decide_later,
     decide_next,
-    decide_wait,
     hop_seconds,
     lateness,
     seconds_until,
 )
+from delayer.flow.rules.block import CROWDED, Block, BlockKind, Party, opened
+from delayer.flow.rules.gate import Later
+from delayer.flow.words import suspended
 from delayer.ledger.model import ENDS, Arrival, LedgerRow, Refuse, State
 from delayer.ledger.rules import contested, hopped, retried, taken
 from delayer.schedule.instants import DAY, HOUR, MAX_DELAY_SECONDS, MAX_HOLD, MINUTE, SECOND, STALE_AFTER, YEAR, Millis
 from delayer.schedule.messages import Slot
 from delayer.schedule.retrying import MAX_AGE_SECONDS, MAX_ATTEMPTS, RetryPolicy, retry_seconds
-from tests.samples import NOW, a_claim, an_executor_message
+from tests.looking import put_row
+from tests.samples import NOW, OWNER, a_claim, an_executor_message, an_id
+from tests.unit.execute.test_execute import delivered
+from tests.world import ACTION, World
 
 attempts = st.integers(1, MAX_ATTEMPTS)
 
 
-@given(st.one_of(st.integers(-YEAR, YEAR), st.integers(-5 * SECOND, 5 * SECOND)))
+def an_executor_with(row: LedgerRow | None = None) -> World:
+    """At NOW. Each of its functions may run as long as a test does."""
+    world = World()
+    world.clock.sleep_until(NOW)
+    if row:
+        put_row(world.ledger, row)
+    return world
+
+
+of_a_world = settings(max_examples=25)  # to make one takes most of the time
+around = st.one_of(st.integers(-YEAR, YEAR), st.integers(-5 * SECOND, 5 * SECOND))
+
+
+@of_a_world
+@given(around)
 @example(0)
 @example(1)
 @example(MAX_HOLD)
 @example(MAX_HOLD + 1)
 def test_no_attempt_begins_before_the_point_in_time(offset: Millis) -> None:
     """Due: now. A little early: when it is due. Far too early: back into the queue, to be looked at again."""
-    match decide_wait(an_executor_message(NOW + offset), NOW):
-        case None:
-            assert offset <= 0
-        case HoldUntil(until):
-            assert until == NOW + offset
-            assert 0 < offset <= MAX_HOLD
-        case FarTooEarly():
-            assert offset > MAX_HOLD
+    world = an_executor_with(a_claim(NOW + offset))
+    left = world.execute(delivered(an_executor_message(NOW + offset)))
+    reached = [at for at, _ in world.target.reached]
+    if offset <= MAX_HOLD:
+        assert (left, reached) == ([], [max(NOW + offset, NOW)])
+    else:
+        assert (left, reached, world.clock.now()) == (["m0"], [], NOW)
+    assert world.http_queue.sent == 0
 
 
-@given(st.integers(-YEAR, YEAR))
-def test_after_the_wait_it_is_due(offset: Millis) -> None:
-    """Following the decisions, whatever the clock says at first, ends at or after the point in time."""
-    message, now = an_executor_message(NOW + offset), NOW
-    for _ in range(40_000):
-        match decide_wait(message, now):
-            case None:
-                break
-            case HoldUntil(until):
-                now = until
-            case FarTooEarly():
-                now += offset // 2
-    assert now >= message.schedule.point_in_time
-    assert decide_wait(message, now) is None
+@of_a_world
+@given(st.lists(st.integers(-5 * SECOND, 5 * SECOND), min_size=1, max_size=10))
+def test_each_message_of_a_batch_is_attempted_when_it_is_due_and_not_when_another_is(offsets: list[Millis]) -> None:
+    world = an_executor_with()
+    messages = [
+        an_executor_message(
+            NOW + offset, randomness=bytes([at] * 8), action=json.dumps({**ACTION, "url": f"http://{at}/"})
+        )
+        for at, offset in enumerate(offsets)
+    ]
+    for message in messages:
+        put_row(world.ledger, evolve(a_claim(), schedule_id=message.schedule.id))
+    left = world.execute(delivered(*messages))
+    assert left == [f"m{at}" for at, offset in enumerate(offsets) if offset > MAX_HOLD]
+    reached = {message.schedule.id: at for at, message in world.target.reached}
+    assert reached == {
+        message.schedule.id: max(NOW + offset, NOW)
+        for message, offset in zip(messages, offsets, strict=True)
+        if offset <= MAX_HOLD
+    }
+
+
+@of_a_world
+@given(st.integers(-MINUTE, MINUTE), st.lists(st.integers(0, MINUTE), max_size=20))
+def test_however_often_it_comes_it_is_never_attempted_early(offset: Millis, waits: list[Millis]) -> None:
+    """Following what the executor says, whenever the message comes, ends at or after the point in time."""
+    message = an_executor_message(NOW + offset)
+    world = an_executor_with(a_claim(NOW + offset))
+    for wait in [*waits, MINUTE, 0]:
+        if not world.execute(delivered(message)):
+            break
+        world.clock.move(wait)
+    assert [at >= NOW + offset for at, _ in world.target.reached] == [True]
 
 
 def test_the_message_with_the_fencing_token_of_the_row_may_attempt() -> None:
@@ -150,41 +187,107 @@ def test_each_attempt_belongs_to_one_fencing_token(failures: int) -> None:
 # ------------------------------------------------------------ delays that take several messages
 
 
-@given(st.integers(-DAY, 14 * DAY))
+@of_a_world
+@given(st.one_of(st.integers(-DAY, 14 * DAY), st.integers(-5 * SECOND, 5 * SECOND)))
 @example(0)
 @example(1)
 @example(MAX_HOLD)
 @example(MAX_HOLD + 1)
 def test_no_attempt_is_made_before_its_delay_is_over(left: Millis) -> None:
     """A little early: it is held. Earlier: another message waits on, for as long as SQS can delay it."""
-    match decide_early(a_claim(retry_at=NOW + left), NOW):
-        case None:
-            assert left <= 0
-        case HoldUntil(until):
-            assert until == NOW + left
-            assert 0 < left <= MAX_HOLD
-        case Hop():
-            assert left > MAX_HOLD
-            assert min(left, MAX_DELAY_SECONDS * SECOND) <= seconds_until(NOW + left, NOW) * SECOND < left + SECOND
+    message, row = an_executor_message(), a_claim(retry_at=NOW + left)
+    later = decide_later(message, row, None, NOW)
+    assert (later is None) == (left <= 0)
+    if later:
+        assert (later.at, later.why) == (NOW + left, None)
+        assert min(left, MAX_DELAY_SECONDS * SECOND) <= seconds_until(later.at, NOW) * SECOND < left + SECOND
+    world = an_executor_with(row)
+    assert world.execute(delivered(message)) == []
+    reached = [at for at, _ in world.target.reached]
+    assert reached == ([max(NOW + left, NOW)] if left <= MAX_HOLD else [])
+    assert world.http_queue.sent == (left > MAX_HOLD)
 
 
-def test_a_first_attempt_has_no_delay_and_what_was_taken_is_not_put_off() -> None:
+@of_a_world
+@given(st.integers(0, 14 * DAY), st.integers(1, 8))
+def test_a_delay_of_any_length_ends_with_one_attempt_at_its_time(left: Millis, steps: int) -> None:
+    """By as many messages as it takes; each comes within a second after SQS gives it out."""
+    world = an_executor_with(a_claim(retry_at=NOW + left))
+    batch = delivered(an_executor_message())
+    for _ in range(14 * DAY // (MAX_DELAY_SECONDS * SECOND) + 2):
+        assert world.execute(batch) == []
+        if not (waiting := world.http_queue.messages):
+            break
+        [one] = waiting
+        world.clock.sleep_until(one.visible_at + steps)
+        batch = world.http_queue.receive()
+        for received in batch:
+            world.http_queue.delete(received)
+    [(at, _)] = world.target.reached
+    assert NOW + left <= at <= NOW + left + SECOND + steps
+    row = world.ledger.read(an_id())
+    assert row
+    assert (row.attempt, row.state) == (1, State.EXECUTED)
+
+
+PARTY = Party(owner=OWNER, target="http-request target")
+CLOSED = opened(PARTY, NOW, "HTTP 503")
+COMEBACK = evolve(CLOSED, every=SECOND)
+LIMIT = Block(kind=BlockKind.LIMIT, party=PARTY, revision=1, since=NOW, reason="a limit")
+CROWD = Block(kind=BlockKind.CROWD, party=PARTY, revision=1, since=NOW, reason=CROWDED, until=NOW)
+reasons = st.sampled_from([suspended(PARTY, NOW, "maintenance", "eve"), CLOSED, COMEBACK, LIMIT, CROWD])
+
+
+@given(reasons, st.integers(1, HOUR), st.integers(-DAY, DAY))
+def test_what_waits_for_its_target_waits_on_unless_its_delay_is_longer(why: Block, wait: Millis, left: Millis) -> None:
+    """A delay that is held here does not end what it waits for: another look may find that over, and others gone by."""
+    message = an_executor_message()
+    found = Later(message=message, at=NOW + wait, why=why)
+    later = decide_later(message, a_claim(retry_at=NOW + left), found, NOW)
+    assert later == (found if left <= MAX_HOLD else Later(message=message, at=NOW + left, why=None))
+
+
+@given(st.none() | reasons, st.integers(1, HOUR))
+def test_what_was_taken_waits_for_room_alone(why: Block | None, wait: Millis) -> None:
     """It was in time by the clock of its executor, which may have made it."""
-    assert decide_early(a_claim(), NOW) is None
-    assert decide_early(a_claim(retry_at=NOW + HOUR, arrival=Arrival.TAKEN), NOW) is None
+    message = an_executor_message()
+    taken_row = a_claim(retry_at=NOW + HOUR, arrival=Arrival.TAKEN)
+    assert decide_later(message, taken_row, None, NOW) is None
+    found = Later(message=message, at=NOW + wait, why=why)
+    assert decide_later(message, taken_row, found, NOW) == (found if why in (COMEBACK, LIMIT, CROWD) else None)
+
+
+def test_a_first_attempt_has_no_delay() -> None:
+    assert decide_later(an_executor_message(), a_claim(), None, NOW) is None
+
+
+@given(reasons, st.integers(1, DAY), st.integers(0, DAY))
+def test_what_waits_is_looked_at_again_as_soon_as_it_is_too_old_at_the_latest(
+    why: Block, wait: Millis, age: Millis
+) -> None:
+    """A suspension gives nothing up: there it asks when it would anyway."""
+    message, policy = an_executor_message(), RetryPolicy(max_age=HOUR)
+    row = a_claim(age_from=NOW - age)
+    again = at_last(message, row, Later(message=message, at=NOW + wait, why=why), policy, NOW)
+    assert again == (NOW + wait if why.kind is BlockKind.SUSPENSION else min(NOW + wait, NOW - age + HOUR + 1))
+    assert at_last(message, row, Later(message=message, at=NOW + wait, why=None), policy, NOW) == NOW + wait
 
 
 def test_a_hop_is_no_attempt_and_belongs_to_one_message() -> None:
     """Whoever died before the send sends another; of those, too, the first that arrives goes on."""
     row = hopped(retried(a_claim(), "d2", NOW, retry_at=NOW + DAY), "d3", NOW, after="d2")
-    early, following = an_executor_message(fence="d2", attempt=2), an_executor_message(fence="d3", attempt=2)
-    assert (row.attempt, row.retry_at, row.at) == (2, NOW + DAY, NOW)
+    early = an_executor_message(fence="d2", attempt=2)
+    following = evolve(early, fence="d3", generation=2)
+    assert (row.attempt, row.retry_at, row.at, row.generation) == (2, NOW + DAY, NOW, 2)
     assert decide_attempt(following, row) == Attempt()
     assert decide_attempt(early, row) == SendNext()
     assert isinstance(decide_attempt(an_executor_message(), row), Refuse), "the one whose attempt has failed"
     again = contested(row)
-    assert decide_attempt(early, again) == decide_attempt(following, again) == Take()
-    assert decide_attempt(early, evolve(again, stopped_at=NOW)) == DropStopped(), "and not only when its attempt is due"
+    assert decide_attempt(following, again) == decide_attempt(evolve(following, fence="d4"), again) == Take()
+    assert decide_attempt(early, again) == SendNext(), "it may be deleted by another delivery of it"
+    assert decide_attempt(evolve(early, generation=0), again) == Take(), "of a version that does not count"
+    assert decide_attempt(early, evolve(again, generation=0)) == Take(), "its row is of such a version"
+    assert decide_attempt(following, evolve(again, stopped_at=NOW)) == DropStopped(), "and not only when it is due"
     after = hopped(again, "d5", NOW, after="d4")
     assert isinstance(decide_attempt(early, after), Refuse)
     assert isinstance(decide_attempt(following, after), Refuse)

@@ -9,6 +9,7 @@ from delayer.accept.rules.status import Status
 from delayer.accept.use_cases.cancel import Stop, Stopped
 from delayer.accept.use_cases.lookup import Lookup
 from delayer.actions.rules.model import Done, Result, Retry
+from delayer.engines.memory.runtime import AtOnce
 from delayer.engines.ports import ReceivedMessage
 from delayer.execute.rules import Made, carried
 from delayer.ledger.model import LedgerChange, LedgerRow, State
@@ -87,7 +88,7 @@ def test_a_message_that_is_a_little_early_is_held_and_reads_the_ledger_again() -
         world = World()
         put_row(world.ledger, waiting)
         clock = Stopping(world, row) if row is not waiting else world.clock
-        execute = evolve(world.execute, clock=clock)
+        execute = evolve(world.execute, clock=clock, workers=AtOnce(clock))
         assert execute([ReceivedMessage(message_id="m", body=encode(message))]) == []
         assert [at for at, _ in world.target.reached] == [NOW + 2 * SECOND] * reached
         assert world.http_queue.sent == 0

@@ -55,6 +55,15 @@ def test_it_makes_an_attempt_and_knows_how_long_it_may_take(context: Context | N
     assert as_result(asked(context=context)) == Done(f'#ops {{"a":1}} 1 {seconds}')
 
 
+@pytest.mark.parametrize(
+    ("retry", "attempt", "has_next"), [("", 1, True), ("", 10, False), ('{"maxAttempts": 1}', 1, False)]
+)
+def test_it_knows_whether_its_policy_allows_another_attempt(retry: str, attempt: int, has_next: bool) -> None:
+    action = json.dumps({"type": "slack-post", "channel": "#ops"})
+    message = an_executor_message(attempt=attempt, action=action, retry=retry)
+    assert slack_post.target.message_of(message).has_next == has_next
+
+
 def test_what_was_stored_under_another_class_is_refused_with_the_reason() -> None:
     """No further attempt could do better; the body is kept."""
     result = as_result(asked(channel=5))

@@ -89,10 +89,10 @@ def test_what_cannot_be_published_is_counted_and_logged_without_its_text(monkeyp
     encode = cloud_events.encode
     errors = iter([ValueError("what a client sent"), None])
 
-    def failing(event: LifecycleEvent) -> str:
+    def failing(event: LifecycleEvent, source: str) -> str:
         if error := next(errors):
             raise error
-        return encode(event)
+        return encode(event, source)
 
     monkeypatch.setattr(cloud_events, "encode", failing)
     topic, observer = MemoryTopic(), MemoryObserver()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from delayer.actions.rules.foreign import LONGEST_MATCHED, Unsafe, check
 from delayer.actions.rules.model import ActionType
 from delayer.http.field_errors import action_validator_of, errors_of, validator_of
-from delayer.http.json_body import parse
+from delayer.schedule.json_text import read as parse
 
 A_RED_ONE = {"properties": {"is": {"const": "red"}}, "required": ["is"]}
 A_BLUE_ONE = {"properties": {"is": {"const": "blue"}}, "required": ["is", "depth"]}

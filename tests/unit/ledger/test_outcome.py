@@ -40,9 +40,15 @@ def test_a_hop_changes_the_message_and_nothing_else() -> None:
     """But the row lives on for as long as after any other write: the attempt may be days away."""
     waiting = evolve(retried(a_claim(), "d2", NOW + 1, "HTTP 503", retry_at=NOW + 9 * DAY), age_from=NOW, stopped_at=3)
     row = hopped(contested(waiting), "d4", NOW + DAY, after="d3")
-    assert (row.fence, row.retry_of, row.arrival) == ("d4", "d3", Arrival.UNKNOWN)
+    assert (row.fence, row.retry_of, row.arrival, row.generation) == ("d4", "d3", Arrival.UNKNOWN, 2)
+    assert hopped(row, "d5", NOW + DAY, after="d4").generation == 3
+    assert retried(row, "d5", NOW + DAY, "HTTP 503").generation == 1, (
+        "the number tells the messages of the next attempt"
+    )
     assert row.expires_at == NOW + DAY + ROW_LIFETIME
-    same = evolve(row, fence="d2", retry_of="d1", revision=waiting.revision, expires_at=waiting.expires_at)
+    same = evolve(
+        row, fence="d2", retry_of="d1", generation=1, revision=waiting.revision, expires_at=waiting.expires_at
+    )
     assert same == waiting
     later = evolve(waiting, expires_at=NOW + 90 * DAY)
     assert hopped(later, "d3", NOW, after="d2").expires_at == NOW + 90 * DAY

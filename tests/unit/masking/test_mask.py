@@ -171,7 +171,7 @@ def test_a_secret_that_may_be_missing_is_one() -> None:
     )
     pan = {"writeOnly": True, "items": {"writeOnly": True}}
     assert secrets == {"properties": {"note": {"writeOnly": True}, "many": {"items": {"properties": {"pan": pan}}}}}
-    assert masks_in({"note": MASK}, {"properties": {"note": note, "any": True}}) == ["action.note"]
+    assert masks_in({"note": MASK}, secrets) == ["action.note"]
 
 
 def test_what_has_no_secret_is_the_very_same() -> None:

@@ -26,6 +26,7 @@ MADE_LATER = {
     "shared/delayer/actions/rules/foreign.py: re.fullmatch(known, chr(code))": "one character",
     "shared/delayer/http/field_errors.py: re.search(pattern, text)": "the contract's are tested here; those of "
     "other actions are refused at their registration if they may take long: tests/unit/actions/rules/test_patterns.py",
+    "shared/delayer/http/field_errors.py: re.compile(schema['pattern'])": "the same ones",
     "client/delayer_client/eventbridge/mapping/arns.py: re.search(PATTERNS[field], value)": "the contract's",
     "shared/delayer/http/routing.py: re.compile(PARAMETER.sub('(?P<\\\\1>[^/]+)', path))": "between slashes",
     "local/scaffold/name_list.py: re.search(pattern, template, re.MULTILINE)": "its own template",

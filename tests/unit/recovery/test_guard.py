@@ -17,7 +17,7 @@ from delayer.recovery import guard
 from delayer.recovery.guard import read_of_suspect
 from delayer.recovery.repository import StoredTrials
 from delayer.recovery.rules import PROOFS, Trial
-from delayer.schedule.instants import DAY, HOUR, MINUTE
+from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.schedule.messages import WARM_UP, encode
 from tests.looking import all_rows, put_row, take_row
 from tests.samples import NOW, a_claim, a_delayer_message, an_executor_message, an_id
@@ -330,8 +330,11 @@ def test_beside_others_a_suspect_is_not_touched() -> None:
     [received] = world.delayer_queue.receive()
     suspect = evolve(received, receives=2)
     world.trials.begin(digest(suspect), Trial(began=START))
-    assert world.guarded_relay.beside(suspect) == [suspect.message_id]
+    assert not world.guarded_relay.admits(suspect)
     assert world.http_queue.sent == 0
+    assert world.delayer_queue.visible() == 0
+    world.clock.move(guard.COMES_AGAIN * SECOND)
+    assert world.delayer_queue.visible() == 1, "it comes again in a while"
     assert world.guarded_relay([suspect]) == []
 
 
@@ -452,7 +455,9 @@ def test_a_warm_up_tells_nothing_of_what_a_function_dies_of() -> None:
         world.clock.move(MINUTE)
     assert world.store.objects == {}
     assert set(all_rows(world.trials)) == {guard.key_of(suspect)}
-    assert world.guarded_execute.beside(warm_up) == []
+    assert world.guarded_execute.admits(warm_up)
+    assert world.guarded_execute.end([warm_up], [], world.clock.now()) == []
+    assert set(all_rows(world.trials)) == {guard.key_of(suspect)}, "nothing is noted of it"
     world.trials.begin(guard.key_of(warm_up), Trial(began=START))  # left by an earlier release
     handled: list[ReceivedMessage] = []
     world.execute = lambda batch: handled.extend(batch) or []  # type: ignore[assignment, func-returns-value]

@@ -263,7 +263,7 @@ def test_in_an_outage_it_waits_in_the_stream_for_an_hour(age: int, reported: boo
     due = [posted(world), posted(world)]
     changes = expired(world)
     world.clock.move(age)
-    firing = evolve(world.claim_relaxed.firing, ledger_in_batches=on_sqlite(Down))  # type: ignore[misc]
+    firing = evolve(world.claim_relaxed.firing, ledger_in_batches=on_sqlite(Down))
     failing = evolve(world.claim_relaxed, firing=firing)
     assert failing(changes) == ([change.sequence for change in changes] if reported else [])
     assert bool(world.store.objects) is not reported
@@ -298,7 +298,7 @@ def test_one_of_which_the_function_dies_after_its_claim_is_no_needless_copy(othe
         if others_pass:
             world.trials.note_pass("claim_relaxed", world.clock.now())
         queue = {"http-request": Faulty(world.http_queue, FaultPlan(Fault.CRASH_BEFORE, 0))}
-        dies = evolve(world.claim_relaxed, firing=evolve(world.claim_relaxed.firing, executor_queues=queue))  # type: ignore[misc]
+        dies = evolve(world.claim_relaxed, firing=evolve(world.claim_relaxed.firing, executor_queues=queue))
         world.control.note_heartbeat(world.clock.now())  # the precise lane works
         with suppress(Crash):
             dies(changes, brought_back=bool(world.store.objects))

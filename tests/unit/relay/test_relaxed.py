@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.enqueue.rules import AskLedger, Ignore, MoveToDeadLetters, SetAside
+from delayer.flow.rules.gate import Go
 from delayer.ledger.model import State
 from delayer.relay.rules import (
     BY_OTHERS,
     EARLY,
     STALE,
     DropLate,
-    Fire,
     RelaxedDecision,
     decide_other_removal,
     decide_relaxed,
@@ -52,7 +52,7 @@ def decided(change: RecordChange, now: Millis = NOW, types: set[str] = TYPES) ->
 def test_what_the_ttl_has_removed_fires_however_late(late: Millis) -> None:
     """With the id of the stream's record as its nonce."""
     decision = decided(removed(), NOW + late)
-    assert isinstance(decision, Fire)
+    assert isinstance(decision, Go)
     assert (decision.message.schedule, decision.message.nonce) == (RELAXED, "e1")
 
 
@@ -63,7 +63,7 @@ def test_beyond_its_margin_a_ledger_row_may_have_expired() -> None:
 
 def test_its_own_rule_may_drop_it() -> None:
     schedule = evolve(RELAXED, definition=evolve(RELAXED.definition, on_late='{"after":"PT1H","do":"drop"}'))
-    assert isinstance(decided(removed(schedule), NOW + HOUR), Fire)
+    assert isinstance(decided(removed(schedule), NOW + HOUR), Go)
     decision = decided(removed(schedule), NOW + HOUR + 1)
     assert isinstance(decision, DropLate)
     assert "PT1H" in decision.reason
@@ -71,7 +71,7 @@ def test_its_own_rule_may_drop_it() -> None:
 
 def test_a_clock_that_is_behind_is_waited_for_and_a_wrong_expiry_is_not() -> None:
     """Never early: the hold is the use case's."""
-    assert isinstance(decided(removed(), NOW - MAX_HOLD), Fire)
+    assert isinstance(decided(removed(), NOW - MAX_HOLD), Go)
     assert decided(removed(), NOW - MAX_HOLD - 1) == MoveToDeadLetters(reason=EARLY, schedule=RELAXED)
 
 

@@ -1,13 +1,15 @@
 """From the delayer queue to the queue of the action, once, at its time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from attrs import define, evolve, field
 
 from delayer.dead_letters.model import decode as decode_dead_letter
 from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import NotBegun, Outgoing, ReceivedMessage
+from delayer.flow.room import Answer, Line
 from delayer.ledger.model import EventType, State, named
 from delayer.relay import rules as relaying
 from delayer.schedule.instants import HOUR, MINUTE, SECOND, STALE_AFTER, Millis
@@ -266,6 +268,63 @@ def test_a_rule_that_cannot_be_read_is_dead_lettered() -> None:
     world = World()
     assert world.relay(delivered(late(on_late="{}"))) == []
     assert len(world.store.objects) == 1
+
+
+# ------------------------------------------------------------ what is alike, and what waits
+
+
+def test_of_two_that_are_alike_in_a_batch_one_goes_on() -> None:
+    """The one that was sent again more often; the other one is done."""
+    world = World()
+    assert world.relay(delivered(a_delayer_message(), a_delayer_message(hops=2), a_delayer_message(hops=1))) == []
+    assert world.http_queue.sent == 1
+    assert world.observer.counts["Claimed"] == 1
+
+
+def test_what_has_a_successor_asks_for_nothing() -> None:
+    """No turn is booked for it, and no probe: the one that follows it is in the queue."""
+    world = World()
+    early = a_delayer_message(NOW + MINUTE)
+    assert world.relay(delivered(early)) == []
+    world.clock.move(MINUTE)
+    line = asked(world)
+    relay = evolve(world.relay, line=line)
+    assert relay(delivered(early)) == []
+    assert (line.messages, world.http_queue.sent) == ([], 0)
+    assert relay(delivered(evolve(early, hops=1))) == []
+    assert (line.messages, world.http_queue.sent) == ([evolve(early, hops=1)], 1)
+
+
+def test_what_the_line_fails_at_waits_and_its_neighbours_go_on() -> None:
+    """A defect of ours is no fault of those beside it."""
+    world = World()
+    relay = evolve(world.relay, line=asked(world, fails_at=an_id()))
+    assert relay(delivered(a_delayer_message(), a_delayer_message(NOW - 1), a_delayer_message(NOW - 2))) == ["m0"]
+    assert world.http_queue.sent == 2
+    assert world.ledger.read(an_id()) is None
+    assert [facts for event, name, facts in world.observer.lines if event == "waits"] == [
+        {"reason": "ZeroDivisionError()"}
+    ]
+
+
+@define(kw_only=True)
+class Asked(Line):
+    """Remembers who was asked for, and fails at one."""
+
+    fails_at: str = ""
+    messages: list[DelayerMessage] = field(factory=list)
+
+    def line_up(self, messages: Mapping[str, DelayerMessage], ready: Millis) -> dict[str, Answer[DelayerMessage]]:
+        if any(one.schedule.id == self.fails_at for one in messages.values()):
+            raise ZeroDivisionError
+        self.messages.extend(messages.values())
+        return Line.line_up(self, messages, ready)
+
+
+def asked(world: World, fails_at: str = "") -> Asked:
+    """In the place of the line of its relay."""
+    line = world.relay.line
+    return Asked(clock=line.clock, gate=line.gate, turns=line.turns, fails_at=fails_at)
 
 
 # ------------------------------------------------------------ what the lifecycle does not allow

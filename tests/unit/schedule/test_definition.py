@@ -311,7 +311,7 @@ def describe(copy: Path) -> None:
 
 def declare(copy: Path) -> None:
     """The one line of code."""
-    insert(copy / "shared/delayer/schedule/schedule.py", DECLARED, "\n    @property\n    def action_type")
+    insert(copy / "shared/delayer/schedule/schedule.py", DECLARED, "\n    @cached_property\n    def action_type")
 
 
 def files_that_differ(copy: Path) -> Iterator[str]:

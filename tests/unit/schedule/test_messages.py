@@ -34,12 +34,14 @@ KINDS: tuple[Any, ...] = (DelayerMessage, ExecutorMessage, OutcomeMessage, Sweep
 
 delayer_messages = st.builds(DelayerMessage, schedule=schedules, nonce=texts)
 
+# Of a version that does not count the generations of messages.
+OLD = evolve(an_executor_message(NOW + 250, "nonce-1", fence="fence-3", attempt=3), generation=0)
 SAMPLES: dict[str, Any] = {
     "delayer-message.json": a_delayer_message(NOW + 250, "nonce-1", payload='{"order": 17.0, "note": "\u00e4\u2028"}'),
-    "executor-message.json": an_executor_message(NOW + 250, "nonce-1", fence="fence-3", attempt=3),
+    "executor-message.json": OLD,
     "outcome-message.json": carried(
         Made(
-            message=an_executor_message(NOW + 250, "nonce-1", fence="fence-3", attempt=3),
+            message=OLD,
             result=Retry(detail="HTTP 503", after_seconds=30),
             lateness=12,
         )

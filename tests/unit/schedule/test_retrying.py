@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from delayer.accept.rules.admission import admit
 from delayer.actions.rules.foreign import built_in
+from delayer.actions.rules.model import Retry
+from delayer.execute.rules import GiveUp, Made, TryAgain, decide_next
 from delayer.http.field_errors import REQUEST
 from delayer.schedule.instants import DAY, MINUTE, SECOND, YEAR, Malformed
 from delayer.schedule.retrying import (
@@ -19,12 +21,13 @@ from delayer.schedule.retrying import (
     MAX_FACTOR,
     MAX_FIRST_SECONDS,
     RetryPolicy,
+    allows_another,
     backoff_seconds,
     policy_of,
     retry_seconds,
 )
 from delayer.schedule.schedule import Definition
-from tests.samples import ACTION, NOW, an_id
+from tests.samples import ACTION, NOW, an_executor_message, an_id
 
 ids = st.integers(0, YEAR).map(lambda at: an_id(NOW + at))
 policies = st.builds(
@@ -33,6 +36,8 @@ policies = st.builds(
     factor=st.floats(1, MAX_FACTOR),
     longest=st.integers(1, MAX_AGE_SECONDS),
 )
+ages = st.integers(1, 10).map(lambda seconds: seconds * SECOND)
+firsts = st.integers(1, 12)
 every_attempt = range(1, MAX_ATTEMPTS + 1)
 
 
@@ -144,3 +149,21 @@ def test_default_retries_last_more_than_an_hour() -> None:
     """And, unless targets ask for longer delays, end long before their age does."""
     waits = [retry_seconds(DEFAULT, an_id(), attempt) for attempt in range(1, DEFAULT.max_attempts)]
     assert 45 * MINUTE < sum(waits) * SECOND < DEFAULT.max_age
+
+
+@given(st.builds(RetryPolicy, max_attempts=st.integers(1, 3), max_age=ages, first=firsts))
+@example(RetryPolicy(max_attempts=1))
+@example(RetryPolicy(max_age=SECOND, first=2))
+def test_a_first_attempt_knows_whether_there_may_be_another(policy: RetryPolicy) -> None:
+    """What it is told is what happens if it fails. The spread may bring a next one that it was not told of."""
+    message = an_executor_message(NOW)
+    failed = Retry(detail="HTTP 503")
+    following = decide_next(Made(message=message, result=failed, lateness=0), failed, policy, NOW)
+    if allows_another(policy, 1):
+        assert isinstance(following, TryAgain)
+    else:
+        assert isinstance(following, GiveUp) or policy.first * SECOND > policy.max_age
+
+
+def test_a_later_one_knows_it_by_its_number() -> None:
+    assert [allows_another(RetryPolicy(max_attempts=3), attempt) for attempt in (1, 2, 3)] == [True, True, False]

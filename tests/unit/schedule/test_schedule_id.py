@@ -59,6 +59,26 @@ def test_round_trip(due: int, shard: int, owner: str, random: bytes) -> None:
     assert set(schedule_id) <= set(ALPHABET)
 
 
+def _answers(schedule_id: str) -> list[Any]:
+    """All that an id tells, or the error that it raises."""
+    answers: list[Any] = []
+    for ask in (address_of, kind_of, key_of, point_in_time_of, random_part_of, is_relaxed, is_undecided, is_occurrence):
+        try:
+            answers.append(ask(schedule_id))
+        except ValueError as error:
+            answers.append(str(error))
+    return answers
+
+
+@given(whole=st.binary(min_size=29, max_size=29), spare=st.sampled_from("08"), end=st.sampled_from(["", "!", "0"]))
+def test_an_id_tells_the_same_each_time(whole: bytes, spare: str, end: str) -> None:
+    """Its parts are kept; what is no id, or of no known kind, or after the year 9999, is told so again."""
+    written = base64.b32hexencode(whole).decode().rstrip("=").lower()[:-1] + spare + end
+    first = _answers(written)
+    assert _answers(written) == first
+    assert is_genuine(written, OWNER, key=KEY) is is_genuine(written, OWNER, key=KEY) is False
+
+
 @given(dues, shards, st.sampled_from(IdKind))
 def test_it_tells_the_kind_and_the_address_is_the_same(due: int, shard: int, kind: IdKind) -> None:
     """Nothing is read to know it, and it cannot be changed."""

@@ -5,27 +5,24 @@ import socket
 import ssl
 import threading
 import time
-from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from delayer.actions.rules.model import Done, Message, Refused, Result, Retry
 from delayer.ledger.model import MAX_DETAIL
 from delayer.signing.sign import Sign
 from delayer.targets.http_answer import seconds_of
-from delayer.targets.http_request import HttpTarget, Request, tls_context
+from delayer.targets.http_connections import tls_context
+from delayer.targets.http_request import HttpTarget, Request
 from delayer.targets.public_addresses import MOST_UNDER_WAY
 from delayer.wiring.build import build
 from tests.samples import NOW, an_id
 from tests.unit.targets.apps import app_of
+from tests.unit.targets.scripted import certified
 from tests.unit.targets.server import Answer, Handler, Server, http_target, message, raw, status, to_this_machine
 from tests.world import World
 
@@ -436,24 +433,6 @@ def test_an_ipv6_literal(server: Server) -> None:
 def test_the_path_arrives_as_it_was_given(server: Server, given: str, path: str) -> None:
     target(message(url=f"http://target.example:{server.server_port}{given}"))
     assert server.requests[0][1] == path
-
-
-def certified(name: str, folder: Path) -> Path:
-    """A certificate that nobody signed but itself, with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(subject, subject, key.public_key(), 1, now - timedelta(1), now + timedelta(1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = Encoding.PEM
-    path = folder / "certificate.pem"
-    secret = key.private_bytes(pem, PrivateFormat.PKCS8, NoEncryption())
-    path.write_bytes(secret + certificate.public_bytes(pem))
-    return path
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ def test_a_name_is_a_part_or_a_setting() -> None:
 def test_the_module_of_a_part_has_the_class_of_its_annotation() -> None:
     """It stands there as a text, so that it is imported only when the part is asked for."""
     made = {name: part for name, part in vars(Bundle).items() if isinstance(part, Part)}
-    assert len(made) > 40
+    assert len(made) > 35
     held = {name: part for name, part in made.items() if isinstance(part, FromModule)}
     assert all(callable(getattr(import_module(part.module), name)) for name, part in held.items())
     others = {name: part for name, part in made.items() if name not in held}
@@ -344,8 +344,8 @@ def test_parts_of_one_type_are_for_what_their_settings_say(name: str) -> None:
         ("build(Guard, ports, handle=print, queue=ports.ledger)", ["queue"]),
         ("build(Guard, ports, handle=print, queu=ports.delayer_queue)", ["queu"]),
         ("build(Guard, ports, handle=print, clock=ports.observer)", ["clock"]),
-        ("build(Limits, ports, gate=build(Guard, ports, handle=print))", ["gate"]),
-        ("build(Limits, ports, gate=None)", ["gate"]),
+        ("build(Line, ports, gate=build(Guard, ports, handle=print))", ["gate"]),
+        ("build(Line, ports, gate=None)", ["gate"]),
     ],
 )
 def test_a_wrong_argument_is_found(call: str, wrong: list[str]) -> None:
@@ -354,7 +354,7 @@ def test_a_wrong_argument_is_found(call: str, wrong: list[str]) -> None:
 
 
 IMPORTS = """
-from delayer.flow.use_cases.limits import Limits
+from delayer.flow.room import Line
 from delayer.recovery.guard import Guard
 from delayer.timing.decide import Decide
 """
@@ -363,7 +363,7 @@ from delayer.timing.decide import Decide
 def test_a_missing_argument_is_found() -> None:
     found = [
         missing_in(one)
-        for text in ("Guard", "Decide", "Limits")
+        for text in ("Guard", "Decide", "Line")
         for one in calls_of(ast.parse(f"{IMPORTS}build({text}, ports)"), "")
     ]
     assert found == [["handle"], ["choose"], ["Gate.heeds"]]

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 import msgspec
-from attrs import evolve
+from attrs import evolve, field, frozen
 
 from delayer.accept.rules.request import ChangeRequest, ScheduleRequest
 from delayer.accept.rules.window import policies
@@ -19,6 +19,7 @@ from delayer.http.field_errors import (
     CHANGE,
     NAME,
     REQUEST,
+    CompiledSchema,
     action_validator_of,
     errors_of,
     field_path,
@@ -27,9 +28,9 @@ from delayer.http.field_errors import (
     shortened,
     validator_of,
 )
-from delayer.http.json_body import MAX_ERRORS, check_depth, fields_of, parse
+from delayer.http.json_body import MAX_ERRORS, check_depth, fields_of
 from delayer.http.problem import FieldError, Invalid, TooLarge
-from delayer.masking.mask import masks_in
+from delayer.masking.mask import MASK, masks_in, secrets_in
 from delayer.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
 from delayer.schedule.json_text import (
     LARGEST_FLOAT,
@@ -39,6 +40,7 @@ from delayer.schedule.json_text import (
     levels_of,
     most_work,
     parsed,
+    read,
     write,
 )
 from delayer.schedule.schedule import FIELDS, Definition, from_texts
@@ -66,14 +68,15 @@ def admit(
     `actions` are those that have an executor, `policies` those that have a function, and `lanes` those that the stack
     has: all of this release if it is not said.
     """
-    document, payload = read_body(body)
-    errors = first_errors([*lane_errors(document, lanes), *_shape_errors(document, payload, actions, policies)])
+    sent = read_body(body)
+    document = sent.document
+    errors = first_errors([*lane_errors(document, lanes), *_shape_errors(sent, actions, policies)])
     point_in_time = _point_in_time(document, now, errors)
     if errors:
         raise Invalid(errors)
     return ScheduleRequest(
         point_in_time=point_in_time,
-        definition=definition_of(document, payload),
+        definition=definition_of(sent),
         name=document.get("name", ""),
         kind=kind_by(document),
     )
@@ -86,15 +89,49 @@ def kind_by(document: Mapping[str, Any]) -> IdKind:
     return IdKind.RELAXED if document.get("precision") == RELAXED else IdKind.PLAIN
 
 
-def definition_of(document: Mapping[str, Any], payload: bytes | None) -> Definition:
+@frozen(kw_only=True)
+class Payload:
+    """A payload, empty if there is none."""
+
+    sent: bytes = b""  # as its client serialised it
+    _read: Any = None  # what it says; None if it was not parsed yet
+
+    @property
+    def value(self) -> Any:
+        """The JSON value that it says."""
+        return read(self.sent) if self._read is None else self._read
+
+
+@frozen(kw_only=True)
+class ReadBody:
+    """The body of a call that defines something. It is parsed once, and each field of it is written once."""
+
+    document: Mapping[str, Any]  # its fields, but the payload
+    payload: Payload = field(factory=Payload)
+    _texts: dict[str, str] = field(factory=dict, init=False, repr=False, eq=False)
+
+    def text(self, name: str) -> str:
+        """A field as JSON, as it is checked and stored."""
+        if name not in self._texts:
+            self._texts[name] = write(self.document[name])
+        return self._texts[name]
+
+    @property
+    def shown(self) -> Mapping[str, Any]:
+        """The document with its payload, whose value is nobody's concern."""
+        return {**self.document, "payload": None} if self.payload.sent else self.document
+
+
+def definition_of(body: ReadBody) -> Definition:
     """By the list of its fields; an empty value counts as not given. Raises TooLarge."""
+    document, payload = body.document, body.payload
     texts = {
-        one.wire_name: write(value) if one.is_json else str(value)
+        one.wire_name: body.text(one.wire_name) if one.is_json else str(value)
         for one in FIELDS
         if (value := document.get(one.wire_name)) not in (None, "", {}, [])
     }
-    texts = texts if payload is None else {**texts, "payload": _sendable(payload)}
-    if sum(len(text.encode()) for text in texts.values()) > MAX_BODY_BYTES:
+    texts = {**texts, "payload": _sendable(payload.sent)} if payload.sent else texts
+    if sum(map(len, map(str.encode, texts.values()))) > MAX_BODY_BYTES:
         raise TooLarge(f"The schedule is over {MAX_BODY_BYTES:,} bytes once U+FFFE and U+FFFF are escaped.")
     return from_texts(texts)
 
@@ -121,7 +158,7 @@ def admit_batch(body: bytes) -> list[bytes]:
     """The bodies in the body of a batch, each to be admitted by itself. Raises NotJson, TooLarge or Invalid."""
     if len(body) > MAX_BATCH_BYTES:
         raise TooLarge(f"The body has {len(body):,} bytes; at most {MAX_BATCH_BYTES:,} are allowed.")
-    fields = fields_of(body)
+    fields = fields_of(body).sent
     unknown = sorted(set(fields) - {"schedules"})
     errors = [FieldError(field=field_path("", name), problem="unknown field", allowed="schedules") for name in unknown]
     try:
@@ -138,18 +175,18 @@ def admit_batch(body: bytes) -> list[bytes]:
 
 def admit_change(body: bytes, now: Millis) -> ChangeRequest:
     """The change in a body. Raises NotJson, TooLarge or Invalid."""
-    document, payload = read_body(body)
-    shown = document if payload is None else {**document, "payload": None}
-    errors = first_errors(errors_of(CHANGE, shown))
+    sent = read_body(body)
+    document, payload = sent.document, sent.payload
+    errors = first_errors(errors_of(CHANGE, sent.shown))
     is_timed = "pointInTime" in document or "delaySeconds" in document
-    if not shown:
+    if not sent.shown:
         errors = [FieldError(field="", problem="nothing to change", allowed="pointInTime or delaySeconds, payload")]
     if "pointInTime" in document and "delaySeconds" in document:
         errors.append(evolve(_ONE_TIME, problem="give one of pointInTime and delaySeconds, not both", allowed=_A_TIME))
     point_in_time = _point_in_time(document, now, errors) if is_timed else None
     if errors:
         raise Invalid(errors)
-    return ChangeRequest(point_in_time=point_in_time, payload=None if payload is None else _sendable(payload))
+    return ChangeRequest(point_in_time=point_in_time, payload=_sendable(payload.sent) if payload.sent else None)
 
 
 _A_TIME: Final = "pointInTime: RFC 3339 with an offset or epoch seconds; delaySeconds: a number"
@@ -158,7 +195,7 @@ _ONE_TIME: Final = FieldError(
     problem="give exactly one of pointInTime, delaySeconds and when",
     allowed=f"{_A_TIME}; when: a policy",
 )
-TIMES: Final = ("pointInTime", "delaySeconds", "when")
+TIMES: Final = frozenset({"pointInTime", "delaySeconds", "when"})
 _NO_RELAXED_LANE: Final = FieldError(
     field="precision",
     problem='not allowed: "relaxed"',
@@ -180,15 +217,15 @@ _MASKED: Final = FieldError(
 )
 
 
-def read_body(body: bytes) -> tuple[dict[str, Any], bytes | None]:
-    """The fields but the payload, and the payload as it was sent. Raises NotJson or TooLarge."""
+def read_body(body: bytes) -> ReadBody:
+    """The fields, and the payload as it was sent. Raises NotJson or TooLarge."""
     if len(body) > MAX_BODY_BYTES:
         raise TooLarge(f"The body has {len(body):,} bytes; at most {MAX_BODY_BYTES:,} are allowed.")
     fields = fields_of(body)
-    for raw in fields.values():
-        check_depth(raw)
-    payload = fields.pop("payload", None)
-    return {name: parse(raw) for name, raw in fields.items()}, payload
+    check_depth(body, fields)
+    document = dict(fields.values)
+    payload = Payload(sent=fields.sent.get("payload", b""), read=document.pop("payload", None))
+    return ReadBody(document=document, payload=payload)
 
 
 def _sendable(payload: bytes) -> str:
@@ -205,19 +242,25 @@ def clients_types(actions: Actions) -> list[str]:
 
 def check_payload(action: ActionType, payload: str) -> None:
     """Raises Invalid for a payload that its target would never take. It is empty if there is none."""
-    if errors := first_errors(_payload_errors(action, payload.encode("utf-8", "surrogatepass"))):
+    if errors := first_errors(_payload_errors(action, stored_payload(payload))):
         raise Invalid(errors)
 
 
-def _payload_errors(action: ActionType, payload: bytes) -> Iterable[FieldError]:
-    if len(payload) > action.largest_payload:
+def stored_payload(text: str) -> Payload:
+    """The payload of a definition."""
+    return Payload(sent=text.encode("utf-8", "surrogatepass"))
+
+
+def _payload_errors(action: ActionType, payload: Payload) -> Iterable[FieldError]:
+    size = len(payload.sent)
+    if size > action.largest_payload:
         allowed = f"at most {action.largest_payload:,} bytes for {action.type}"
-        yield FieldError(field="payload", problem=f"too large: {len(payload):,} bytes", allowed=allowed)
-    elif action.payload and not payload:
+        yield FieldError(field="payload", problem=f"too large: {size:,} bytes", allowed=allowed)
+    elif action.payload and not size:
         wanted = str(parsed(action.payload).get("type", "a value"))
         yield FieldError(field="payload", problem="missing", allowed=f"required by {action.type}: {wanted}")
     elif action.payload:
-        yield from _validated(action.payload, parse(payload), len(payload), "payload", action.type)
+        yield from _validated(action.payload, payload.value, size, "payload", action.type)
 
 
 def _validated(schema: str, value: Any, size: int, path: str, kind: str) -> Iterable[FieldError]:
@@ -229,10 +272,10 @@ def _validated(schema: str, value: Any, size: int, path: str, kind: str) -> Iter
 
 
 def _stored_errors(
-    schema: str, value: Any, path: str, kind: str, checked_by: Callable[[str], Any]
+    schema: str, body: ReadBody, path: str, kind: str, checked_by: Callable[[str], CompiledSchema]
 ) -> Iterable[FieldError]:
     """All errors of what is stored as JSON: by the text that is stored, as its reader will read it (ADR 0148)."""
-    text = write(value)
+    value, text = body.document[path], body.text(path)
     found = [*_too_much(schema, value, len(text), path, kind)] or [*islice(_beyond_floats(value, path), MAX_ERRORS)]
     yield from found or errors_of(checked_by(schema), msgspec.json.decode(text), path)
 
@@ -250,19 +293,15 @@ def _beyond_floats(value: Any, path: str) -> Iterable[FieldError]:
         yield FieldError(field=shortened(where), problem="out of bounds", allowed=f"a number up to {LARGEST_FLOAT:g}")
 
 
-def _shape_errors(
-    document: Mapping[str, Any], payload: bytes | None, actions: Actions, deployed: Policies | None
-) -> Iterable[FieldError]:
+def _shape_errors(body: ReadBody, actions: Actions, deployed: Policies | None) -> Iterable[FieldError]:
+    document = body.document
     yield from errors_of(REQUEST, document)
-    if sum(name in document for name in TIMES) != 1:
+    if len(TIMES & document.keys()) != 1:
         yield _ONE_TIME
     if "when" in document and document.get("precision") == RELAXED:
         yield _PRECISE_ONLY
-    yield from _policy_errors(document.get("when"), deployed)
-    action = document.get("action")
-    kind = action.get("type") if isinstance(action, dict) else None
-    if isinstance(kind, str):
-        yield from action_errors(kind, action, payload or b"", actions)
+    yield from _policy_errors(body, deployed)
+    yield from action_errors(body, body.payload, actions)
 
 
 def lane_errors(document: Mapping[str, Any], lanes: Lanes | None) -> Iterable[FieldError]:
@@ -271,8 +310,9 @@ def lane_errors(document: Mapping[str, Any], lanes: Lanes | None) -> Iterable[Fi
         yield _NO_RELAXED_LANE
 
 
-def _policy_errors(when: Any, deployed: Policies | None) -> Iterable[FieldError]:
+def _policy_errors(body: ReadBody, deployed: Policies | None) -> Iterable[FieldError]:
     """The policies are those of this release, as the layer has them, of which a stack may have a part."""
+    when = body.document.get("when")
     name = when.get("policy") if isinstance(when, dict) else None
     if not isinstance(name, str):
         return  # the schema of the request says so
@@ -283,21 +323,30 @@ def _policy_errors(when: Any, deployed: Policies | None) -> Iterable[FieldError]
         allowed = ", ".join(sorted(known)) or none
         yield FieldError(field="when.policy", problem=f"not allowed: {shortened(json.dumps(name))}", allowed=allowed)
     else:
-        yield from _stored_errors(schema, when, "when", name, policy_validator_of)
+        yield from _stored_errors(schema, body, "when", name, policy_validator_of)
 
 
-def action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> Iterable[FieldError]:
-    """Finds errors in an action of this type, or in its payload. Raises Unavailable if no type is known."""
+def action_errors(body: ReadBody, payload: Payload, actions: Actions) -> Iterable[FieldError]:
+    """Finds errors in the action of a body, or in the payload that it will have. Raises Unavailable if no type is
+    known.
+
+    What has no type is left to the schema of the body.
+    """
+    action = body.document.get("action")
+    kind = action.get("type") if isinstance(action, dict) else None
+    if not isinstance(kind, str):
+        return
     known = actions.get(kind)
     if known is None or known.internal:
         allowed = ", ".join(clients_types(actions))
         yield FieldError(field="action.type", problem=f"not allowed: {shortened(json.dumps(kind))}", allowed=allowed)
         return
-    found = _stored_errors(known.schema, action, "action", kind, action_validator_of)
+    found = _stored_errors(known.schema, body, "action", kind, action_validator_of)
     errors = [*islice(map(_moved, found), MAX_ERRORS)]
     yield from errors
-    for path in [] if errors else masks_in(action, parsed(known.schema)):
-        yield evolve(_MASKED, field=field_path("", path))
+    if not errors and MASK in body.text("action"):
+        for path in masks_in(action, secrets_in(known.schema)):
+            yield evolve(_MASKED, field=field_path("", path))
     yield from _payload_errors(known, payload)
 
 
@@ -309,7 +358,7 @@ def _moved(error: FieldError) -> FieldError:
 def _point_in_time(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Millis:
     """The instant it is due; adds to `errors` and returns 0 where it is none."""
     bad = {error.field for error in errors}
-    if not bad.isdisjoint(TIMES):
+    if not TIMES.isdisjoint(bad):
         return 0
     if "when" in document:
         return now  # it is filed by its acceptance

@@ -20,6 +20,7 @@ class _Target(msgspec.Struct):
     queueUrl: str = ""  # noqa: N815 - the API's own spelling
 
 
+_FIELDS: Final = msgspec.json.Decoder(dict[str, object])
 _TARGET: Final = msgspec.json.Decoder(_Target)
 
 
@@ -38,7 +39,7 @@ def target_of(action: str, fair_by: str) -> str:
     `fair_by` is as in ActionType.
     """
     try:
-        value = msgspec.json.decode(action, type=dict[str, object]).get(fair_by.removeprefix(HOST), "")
+        value = _FIELDS.decode(action).get(fair_by.removeprefix(HOST), "")
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return ""
     return _site_of_url(str(value)) if fair_by.startswith(HOST) else str(value)

@@ -9,9 +9,8 @@ from attrs import field, frozen
 from delayer.actions.rules.addresses import HOST
 from delayer.actions.rules.message_group import group_number, target_of
 from delayer.ledger.model import detail_of
-from delayer.masking.mask import secrets_of
+from delayer.masking.mask import secrets_in
 from delayer.schedule.instants import Malformed, Millis, UnknownVersion, format_instant
-from delayer.schedule.json_text import parsed
 from delayer.schedule.schedule import Definition, Traits
 
 VERSION: Final = 1
@@ -119,7 +118,7 @@ def problem_in(reaches: str, fields: Collection[str]) -> str:
 def traits_of(action: ActionType, definition: Definition) -> Traits:
     """For a new schedule of this type."""
     target = target_of(definition.action, action.fair_by) if action.fair_by else ""
-    return Traits(fair_group=group_number(target), secrets=secrets_of(parsed(action.schema)))
+    return Traits(fair_group=group_number(target), secrets=secrets_in(action.schema))
 
 
 Fields = TypeVar("Fields")
@@ -136,6 +135,7 @@ class Message(Generic[Fields]):
     point_in_time: Millis  # when it was due, in milliseconds since 1970, UTC
     attempt: int  # 1 for the first
     seconds_left: float = LONGEST_ATTEMPT  # the attempt must end within them
+    has_next: bool = False  # whether the schedule's policy allows another attempt after this one
 
     @property
     def due(self) -> str:

@@ -12,7 +12,7 @@ from delayer.engines.aws.each import Each, in_the_way, once_free
 from delayer.engines.aws.expressions import Attributes, conditional, from_attributes, queried, to_attributes
 from delayer.engines.ports import Unavailable
 from delayer.engines.store.model import Change, Check, Delete, Item, Key, Page, Put, Query, Write, answered
-from delayer.engines.store.store import Answer, WriteRefused
+from delayer.engines.store.store import Answer, PartlyRead, WriteRefused
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -38,25 +38,30 @@ class DynamoStore:
         return from_attributes(answer["Item"]) if "Item" in answer else None
 
     def get_many(self, table: str, keys: Sequence[Key], *, latest: bool = True) -> list[Item]:
-        asked = [to_attributes(key) for key in keys]
-        starts = range(0, len(asked), KEYS)
-        return [item for start in starts for item in self._get_some(table, asked[start : start + KEYS], latest=latest)]
+        found: list[Item] = []
+        for start in range(0, len(keys), KEYS):
+            try:
+                found += self._get_some(table, keys[start : start + KEYS], latest=latest)
+            except PartlyRead as error:
+                raise PartlyRead(str(error), [*found, *error.items], [*error.left, *keys[start + KEYS :]]) from error
+        return found
 
-    def _get_some(self, table: str, keys: list[Attributes], *, latest: bool) -> list[Item]:
-        """An answer holds 16 MB at most, and what DynamoDB had the capacity for."""
+    def _get_some(self, table: str, keys: Sequence[Key], *, latest: bool) -> list[Item]:
+        """An answer holds 16 MB at most, and what DynamoDB had the capacity for. Raises PartlyRead."""
         items: list[Item] = []
+        left = [to_attributes(key) for key in keys]
         for attempt in range(ROUNDS):
             try:
-                answer = self.dynamodb.batch_get_item(RequestItems={table: {"Keys": keys, "ConsistentRead": latest}})
+                answer = self.dynamodb.batch_get_item(RequestItems={table: {"Keys": left, "ConsistentRead": latest}})
             except AWS_ERRORS as error:
-                raise Unavailable(f"read {table}: {_said(error)}") from error
+                raise PartlyRead(f"read {table}: {_said(error)}", items, _keys_in(left)) from error
             items += [from_attributes(one) for one in answer.get("Responses", {}).get(table, [])]
-            keys = list(answer.get("UnprocessedKeys", {}).get(table, {"Keys": []})["Keys"])
-            if not keys:
+            left = list(answer.get("UnprocessedKeys", {}).get(table, {"Keys": []})["Keys"])
+            if not left:
                 return items
             if attempt < ROUNDS - 1:
                 time.sleep(0.02 * 2**attempt)
-        raise Unavailable(f"read {table}: {len(keys)} items were not answered")
+        raise PartlyRead(f"read {table}: {len(left)} items were not answered", items, _keys_in(left))
 
     def query(self, query: Query) -> Page:
         answer = self._query(query)
@@ -137,6 +142,10 @@ def _said(error: Exception) -> str:
     be secrets.
     """
     return type(error).__name__ if isinstance(error, ParamValidationError) else str(error)
+
+
+def _keys_in(asked: Iterable[Attributes]) -> list[Key]:
+    return [from_attributes(one) for one in asked]
 
 
 def _more(query: Query, answer: Any) -> str:

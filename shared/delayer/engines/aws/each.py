@@ -49,7 +49,7 @@ Puts: TypeAlias = dict[int, Put]  # by their place in the list
 
 @frozen(kw_only=True)
 class Each:
-    """`write_each` of the store. Nothing is done by other threads: all of them may wait for this one."""
+    """`write_each` of the store."""
 
     dynamodb: "DynamoDBClient"
     store: Store

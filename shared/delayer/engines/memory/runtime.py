@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from threading import Condition
-from typing import Generic
 
 from attrs import Factory, define
 
-from delayer.engines.ports import Count, Item, Lateness, Outcome
+from delayer.engines.ports import Clock, Count, Item, Lateness, Outcome
 from delayer.schedule.instants import Millis
 
 
@@ -28,17 +26,6 @@ class ManualClock:
         self.at += by
 
 
-class ManualMeeting(Condition):
-    """Lets threads meet at a clock that somebody moves.
-
-    While nobody does no time passes: to wait for a while is to let the others in, once.
-    """
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Until somebody notifies, if there is no end to it; else at once."""
-        return super().wait(None if timeout is None else 0)
-
-
 class InOrder:
     """Does one after the other."""
 
@@ -47,23 +34,33 @@ class InOrder:
 
 
 @define
-class Finished(Generic[Outcome]):
-    """Has ended already."""
-
-    outcome: Outcome
-
-    def wait(self, seconds: float) -> bool:  # noqa: ARG002 - as the port
-        return True
-
-    def result(self) -> Outcome:
-        return self.outcome
-
-
 class AtOnce:
-    """Does it before the caller goes on."""
+    """Port Workers: each thing is done before the caller goes on. To wait moves the clock."""
 
-    def start(self, do: Callable[[], Outcome]) -> Finished[Outcome]:
-        return Finished(do())
+    clock: Clock
+    _ended: list[tuple[int, object]] = Factory(list)
+
+    def begin(self) -> None:
+        """Nothing is told of what an invocation has begun that died."""
+        self._ended = []
+
+    def start(self, number: int, do: Callable[[], object]) -> None:
+        try:
+            outcome = do()
+        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+            outcome = error
+        self._ended.append((number, outcome))
+
+    do = start
+
+    def ended(self, until: Millis | None) -> list[tuple[int, object]]:
+        if not self._ended and until is not None:
+            self.clock.sleep_until(until)
+        found, self._ended = self._ended, []
+        return found
+
+    def leave_behind(self, number: int) -> None:
+        """It has ended."""
 
 
 @define

@@ -86,6 +86,15 @@ class WriteRefused(Exception):
         return next(one for one in self.items if one is not None)
 
 
+class PartlyRead(Unavailable):
+    """Of many items, some were not answered."""
+
+    def __init__(self, message: str, items: Sequence[Item], left: Sequence[Key]) -> None:
+        super().__init__(message)
+        self.items = tuple(items)  # those of the others that there are
+        self.left = tuple(left)  # the keys of which nothing is known
+
+
 Answer: TypeAlias = WriteRefused | Unavailable | None  # to one of many writes; None: it is done
 
 
@@ -99,7 +108,10 @@ class Store(Protocol):
         """An item; `latest`: strongly consistent."""
 
     def get_many(self, table: str, keys: Sequence[Key], *, latest: bool = True) -> list[Item]:
-        """Those of them that there are, in any order. No key may come twice."""
+        """Those of them that there are, in any order. No key may come twice.
+
+        Raises PartlyRead if some of them are known: who can do with a part catches it.
+        """
 
     def query(self, query: Query) -> Page:
         """One page."""

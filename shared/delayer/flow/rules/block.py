@@ -134,6 +134,7 @@ class Block:
     pauses: int = 0  # of a circuit: how often it was opened before its comeback came to its end
     probe: str = ""  # the nonce of the schedule that probes it
     probe_until: Millis = 0  # then another one may
+    held_by: str = ""  # the delivery for which an executor holds the probe; empty: it is on its way to one
     paused_until: Millis = 0  # of a comeback: when its last pause was over; the order goes by it
     by: str = ""  # the operator, as far as it is known
     every: int = 0  # of a limit or a comeback: microseconds from one attempt to the next; 0: as often as anybody likes
@@ -168,11 +169,6 @@ class Block:
         return self.kind is BlockKind.CROWD and now >= self.until
 
 
-def suspended(party: Party, now: Millis, reason: str, by: str) -> Block:
-    """The row that an operator's command writes for a suspension."""
-    return Block(kind=BlockKind.SUSPENSION, party=party, revision=1, since=now, reason=reason, by=by)
-
-
 def opened(party: Party, now: Millis, reason: str, over: Block | None = None) -> Block:
     """A circuit after several failures in a row; `over` is what is left of one before."""
     pause, revision = pause_after(0), over.revision + 1 if over else 1
@@ -191,14 +187,19 @@ def crowded(party: Party, now: Millis, over: Block | None) -> Block | None:
     return evolve(over, revision=over.revision + 1, since=since, until=now + CROWDED_FOR)
 
 
-def probing(block: Block, nonce: str, now: Millis) -> Block:
-    """The row before the schedule with this nonce may reach the target."""
-    return evolve(block, revision=block.revision + 1, probe=nonce, probe_until=now + PROBE_OVER)
+def probing(block: Block, nonce: str, now: Millis, held_by: str = "") -> Block:
+    """The row before the schedule with this nonce may reach the target; `held_by` is empty in a relay."""
+    return evolve(block, revision=block.revision + 1, probe=nonce, probe_until=now + PROBE_OVER, held_by=held_by)
 
 
 def unprobed(block: Block) -> Block:
     """The row after a schedule that was to probe has turned out to have ended: another one is to."""
-    return evolve(block, revision=block.revision + 1, probe="", probe_until=0)
+    return evolve(block, revision=block.revision + 1, probe="", probe_until=0, held_by="")
+
+
+def holder_of(receipt: str) -> str:
+    """16 characters that are the same for the same delivery of a message. A receipt of SQS has up to 1,024."""
+    return hashlib.sha256(receipt.encode("utf-8", "surrogatepass")).hexdigest()[:16] if receipt else ""
 
 
 def opened_again(block: Block, now: Millis, reason: str) -> Block:
@@ -211,6 +212,7 @@ def opened_again(block: Block, now: Millis, reason: str) -> Block:
         reason=reason,
         probe="",
         probe_until=0,
+        held_by="",
         paused_until=0,
         every=0,
     )

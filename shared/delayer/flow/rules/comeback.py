@@ -59,6 +59,7 @@ def coming_back(circuit: Block, now: Millis) -> Block:
         paused_until=circuit.until,
         probe="",
         probe_until=0,
+        held_by="",
     )
 
 

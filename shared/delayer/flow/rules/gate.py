@@ -2,13 +2,14 @@
 
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from attrs import frozen
 
 from delayer.flow.rules.block import CROWDED, Block, BlockKind, Party
 from delayer.flow.rules.comeback import asks_from, second_look, spread_of
 from delayer.schedule.instants import MAX_DELAY_SECONDS, MINUTE, SECOND, Millis
+from delayer.schedule.messages import DelayerMessage, ExecutorMessage
 
 SHORTEST_WAIT: Final = 5  # seconds
 PROBED: Final[Millis] = 10 * SECOND  # a probe takes so long if it is not answered; to ask before is a hop for nothing
@@ -21,6 +22,27 @@ TERM: Final[Millis] = 60 * SECOND  # so long a seat is taken for: what dies with
 CLEARED: Final = 20  # holds that are over, by one write
 SLOTS: Final = 20  # attempts at a time: what a batch brings, and as many again while some of them take long
 OWNER: Final = 4  # times the free slots: all targets of one owner together have four fifths at most
+
+
+Message = TypeVar("Message", DelayerMessage, ExecutorMessage)
+
+
+@frozen(kw_only=True)
+class Go(Generic[Message]):
+    """Nothing is in its way."""
+
+    message: Message  # with the turns that are booked for it, and its age
+    at: Millis  # when its attempt may begin: its turn, or its due time; of `enter` up to PREPARE ahead
+    is_probe: bool = False  # of `enter` alone: it is let through to see whether its target answers
+
+
+@frozen(kw_only=True)
+class Later(Generic[Message]):
+    """Not now. It is held until then if that is near, else it is sent again with a delay."""
+
+    message: Message  # as in Go
+    at: Millis  # when it is to be looked at again
+    why: Block | None  # None: it is only not due yet
 
 
 @frozen(kw_only=True)

@@ -30,13 +30,13 @@ class Breaker:
     _comebacks: "OrderedDict[Party, Seen]" = field(factory=OrderedDict, init=False)
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
 
-    def made(self, message: ExecutorMessage, result: Result) -> None:
+    def made(self, message: ExecutorMessage, result: Result, receipt: str = "") -> None:
         """An attempt was made. Never raises: what cannot be written now is written after the next one.
 
         What never came to its target says nothing about it: if it was the probe, another one is to be.
         """
         if not isinstance(result, Done) and not result.reached:
-            self.gate.give_back(message.nonce)
+            self.gate.give_back(message.nonce, receipt)
             return
         is_outage = isinstance(result, Retry) and result.is_outage
         try:

@@ -1,50 +1,30 @@
 """Makes a due schedule wait while its owner or its target is suspended, or the circuit of its target is open."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from delayer.actions.rules.model import ActionType
 from delayer.engines.ports import Clock, Unavailable
 from delayer.flow.ports import Blocks
-from delayer.flow.rules.block import Block, BlockKind, Party, party_of, probing, unprobed
-from delayer.flow.rules.gate import SHORTEST_WAIT, Probe, Wait, decide_gate
+from delayer.flow.rules.block import Block, BlockKind, Party, holder_of, party_of, probing, unprobed
+from delayer.flow.rules.gate import PROBED, SHORTEST_WAIT, Probe, Wait, decide_gate, within_a_delay
+from delayer.flow.rules.limit import limits_about, parties_of
 from delayer.flow.use_cases.view import BlocksInView
-from delayer.schedule.messages import DelayerMessage
 from delayer.schedule.schedule import Schedule
 
-AT_MOST: Final = 10_000  # messages that are remembered
 ASKED: Final = 3  # times in a row: a row that was just written by another is read anew
 
 
-@define(kw_only=True)
-class Successors:
-    """How often the messages were sent again whose successors SQS has taken.
-
-    Each time that a message is sent again it may become two: SQS repeats a delivery, or does not answer a send. None of
-    them is claimed, so all would go on, and become more and more as long as their target is suspended. But a message
-    counts how often it was sent again, and one that counts more than another makes it needless. So the one that counts
-    most is never left out, whatever any clock says (ADR 0112).
-    """
-
-    at_most: int = AT_MOST
-    _hops: dict[tuple[str, str], int] = field(factory=dict, init=False)
-
-    def has_successor(self, message: DelayerMessage) -> bool:
-        """Whether SQS has taken one that was sent again more often."""
-        return message.hops <= self._hops.get(_name(message), -1)
-
-    def sent(self, message: DelayerMessage) -> None:
-        """A successor of this message is in the queue. The oldest is forgotten if there are too many."""
-        before = self._hops.pop(_name(message), -1)
-        self._hops[_name(message)] = max(before, message.hops)
-        if len(self._hops) > self.at_most:
-            del self._hops[next(iter(self._hops))]
+def by_rate(block: Block) -> bool:
+    """Whether it says how often: a limit, or a comeback."""
+    return block.every > 0
 
 
-def _name(message: DelayerMessage) -> tuple[str, str]:
-    return message.schedule.id, message.nonce
+def at_a_time(block: Block) -> bool:
+    """Whether it says how many at a time."""
+    return block.concurrency > 0
 
 
 @frozen(kw_only=True)
@@ -60,23 +40,32 @@ class Gate:
     actions: Mapping[str, ActionType]  # by type
     heeds: frozenset[BlockKind]
 
-    def closed(self, schedule: Schedule, nonce: str) -> Wait | None:
+    def closed(self, schedule: Schedule, nonce: str, receipt: str = "") -> Wait | None:
         """Why it must wait, and how long; None if it may pass.
 
-        Of a circuit whose pause is over, one schedule passes: the one whose nonce was written first. Raises
-        Unavailable.
+        Of a circuit whose pause is over, one schedule passes: the one whose nonce was written first. An executor names
+        the `receipt` of its message, and holds the probe for it from then on. Raises Unavailable.
         """
         if not self._heeded():
             return None
         party = self.party_of(schedule)
         for _ in range(ASKED):
             decision = decide_gate(self._heeded(), party, nonce, schedule.point_in_time, self.clock.now())
+            decision = decision or self._held(party, nonce, receipt)
             if not isinstance(decision, Probe):
                 return decision
             wait = Wait(block=decision.block, seconds=SHORTEST_WAIT)
-            if not self._probe(decision, nonce):
-                self.view.read_again()
+            if self._probe(decision, nonce, holder_of(receipt)):
+                return None
+            self.view.read_again()
         return wait
+
+    def _held(self, party: Party, nonce: str, receipt: str) -> Wait | Probe | None:
+        """Of the probe that has this nonce: it is to be held, or is held for another delivery. A relay holds none."""
+        circuit = self.view.row(BlockKind.CIRCUIT, party) if receipt else None
+        if circuit is None or circuit.probe != nonce or circuit.held_by == holder_of(receipt):
+            return None
+        return Wait(block=circuit, seconds=within_a_delay(PROBED)) if circuit.held_by else Probe(circuit)
 
     def wait_for(self, schedule: Schedule, nonce: str) -> Wait | None:
         """Why it would have to wait now; nothing is written. Raises Unavailable."""
@@ -96,17 +85,25 @@ class Gate:
     def _heeded(self) -> tuple[Block, ...]:
         return tuple(block for block in self.view() if block.kind in self.heeds)
 
-    def give_back(self, nonce: str) -> None:
+    def limits(self, schedule: Schedule, counts: Callable[[Block], bool]) -> tuple[Block, ...]:
+        """The limits that count its attempts, of rate or of the number at a time. Raises Unavailable."""
+        limits = [block for block in self.view() if counts(block)]
+        return limits_about(limits, parties_of(self.party_of(schedule), schedule)) if limits else ()
+
+    def give_back(self, nonce: str, receipt: str = "") -> None:
         """Gives back the probe of a message that reaches no target: another one may probe at once.
 
-        If AWS does not answer, another one may in a minute.
+        A message may be delivered twice, and both have the same nonce. So what an executor holds is given back for the
+        same `receipt` alone: its copy may be at the target. If AWS does not answer, another one may in a minute.
         """
         try:
             for block in self.view():
-                if block.probe == nonce:
+                if block.probe == nonce and block.held_by in ("", holder_of(receipt)):
                     free = unprobed(block)
                     if self.blocks.change(free):
                         self.view.note(free)
+                    else:
+                        self.view.read_again()
         except Unavailable:
             return
 
@@ -115,9 +112,9 @@ class Gate:
         action = self.actions.get(schedule.definition.action_type)
         return party_of(schedule, action.fair_by if action else "")
 
-    def _probe(self, found: Probe, nonce: str) -> bool:
+    def _probe(self, found: Probe, nonce: str, held_by: str) -> bool:
         """Whether it is the one. If another was faster, or this one itself before its claim, the row says so."""
-        mine = probing(found.block, nonce, self.clock.now())
+        mine = probing(found.block, nonce, self.clock.now(), held_by)
         try:
             is_mine = self.blocks.change(mine)
         except Unavailable:

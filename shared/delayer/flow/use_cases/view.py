@@ -43,8 +43,11 @@ class BlocksInView:
         """Returns the blocks that make schedules wait now. Raises Unavailable if it was never read: nobody knows what
         is suspended.
         """
+        blocks = self._blocks()
+        if not blocks:
+            return blocks
         now = self.clock.now()
-        return tuple(block for block in self._blocks() if not block.is_over(now))
+        return tuple(block for block in blocks if not block.is_over(now))
 
     def row(self, kind: BlockKind, party: Party) -> Block | None:
         """Of exactly this party, also if it is over. Raises as the call does."""
@@ -55,7 +58,7 @@ class BlocksInView:
             if self._has_changed or not self._is_fresh():
                 self._read_anew()
             known = tuple(self._known.values())
-            if self._is_younger(self._read_at, ALL_COUNT_FOR):
+            if not known or self._is_younger(self._read_at, ALL_COUNT_FOR):
                 return known
             return tuple(block for block in known if block.kind in (BlockKind.SUSPENSION, BlockKind.LIMIT))
 

@@ -7,8 +7,8 @@ of an owner, by its group; a list `series-name#<owner>#<name>` says which series
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
 
 import msgspec
 from attrs import asdict, frozen
@@ -33,7 +33,7 @@ from delayer.engines.store.model import (
     entry_key,
     lacks,
 )
-from delayer.engines.store.store import Store, WriteRefused
+from delayer.engines.store.store import PartlyRead, Store, WriteRefused
 from delayer.history.repository import list_query
 from delayer.ledger import repository as ledger
 from delayer.records.repository import delete_record, put_record
@@ -44,7 +44,9 @@ from delayer.series.ports import (
     Filed,
     FiledPage,
     SeriesEntry,
+    SeriesKey,
     SeriesPage,
+    SeriesRows,
     SeriesTransaction,
     check_new,
     check_noted,
@@ -58,6 +60,9 @@ CURSOR: Final = "cursor"
 DEFINITION: Final = "definition"
 RELAXED: Final = "relaxed"
 MAX_ID: Final = 64
+
+Named = TypeVar("Named")
+Found = TypeVar("Found")
 
 
 def _backfill_to_text(backfill: Backfill | None) -> str:
@@ -147,6 +152,28 @@ class StoredSeries:
         item = self.store.get(self.registry_table, filed_key(schedule_id))
         return _filed_from(item) if item else None
 
+    def filed_all(self, schedule_ids: Sequence[str]) -> Mapping[str, Filed | Unavailable]:
+        item_of = self._read_each([filed_key(one) for one in schedule_ids])
+
+        def filed(schedule_id: str) -> Filed | None:
+            item = item_of(filed_key(schedule_id))
+            return _filed_from(item) if item else None
+
+        answers = {one: _answer(filed, one) for one in schedule_ids}
+        return {one: found for one, found in answers.items() if found}
+
+    def both(self, series: Sequence[SeriesKey]) -> Mapping[SeriesKey, SeriesRows | Unavailable]:
+        item_of = self._read_each([_key_in(one, entry) for one in series for entry in (CURSOR, DEFINITION)])
+
+        def rows(one: SeriesKey) -> SeriesRows:
+            cursor, definition = item_of(_key_in(one, CURSOR)), item_of(_key_in(one, DEFINITION))
+            return SeriesRows(
+                cursor=cursor_from(one.owner, one.series, cursor) if cursor else None,
+                definition=definition_from(one.owner, definition) if definition else None,
+            )
+
+        return {one: _answer(rows, one) for one in series}
+
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
         page = self.store.query(list_query(self.registry_table, current_list(bucket), after, at_most))
         filed: list[Filed] = []
@@ -192,6 +219,24 @@ class StoredSeries:
         lists = {series_list(owner, one): one for one in series}
         items = self.store.get_many(self.registry_table, [entry_key(one, entry) for one in lists])
         return {lists[item["list"]]: item for item in items}
+
+    def _read_each(self, keys: Sequence[Key]) -> Callable[[Key], StoredItem | None]:
+        """Reads all of them at once. It returns what tells of each: Unavailable is raised of what is not known."""
+        items: Sequence[StoredItem] = ()
+        unknown: tuple[Sequence[Key], Unavailable] | None = None
+        try:
+            items = self.store.get_many(self.registry_table, keys) if keys else ()
+        except PartlyRead as error:
+            items, unknown = error.items, (error.left, error)
+        except Unavailable as error:
+            unknown = keys, error
+
+        def item_of(key: Key) -> StoredItem | None:
+            if unknown and key in unknown[0]:
+                raise unknown[1]
+            return next((item for item in items if key.items() <= item.items()), None)
+
+        return item_of
 
     def _writes(self, transaction: SeriesTransaction) -> list[Write]:
         """The cursor comes first: who repeats a transaction looks for its own."""
@@ -334,6 +379,18 @@ def filed_in(bucket: Bucket, schedule_id: str) -> Key:
 def filed_values(owner: str, series: str) -> Item:
     """The series that it is of."""
     return {"v": VERSION, "owner": owner, "series": series}
+
+
+def _key_in(series: SeriesKey, entry: str) -> Key:
+    return entry_key(series_list(series.owner, series.series), entry)
+
+
+def _answer(read: Callable[[Named], Found], name: Named) -> Found | Unavailable:
+    """One that cannot be read, such as one of a later version, is no reason that the others wait."""
+    try:
+        return read(name)
+    except Unavailable as error:
+        return error
 
 
 def _filed_from(item: StoredItem) -> Filed:

@@ -20,11 +20,13 @@ from delayer.accept.rules.admission import (
     RELAXED,
     Actions,
     Lanes,
+    ReadBody,
     action_errors,
     check_payload,
     definition_of,
     lane_errors,
     read_body,
+    stored_payload,
 )
 from delayer.accept.rules.listing import after_in
 from delayer.accept.rules.window import seconds_of
@@ -37,11 +39,12 @@ from delayer.http.field_errors import (
     SERIES,
     SERIES_CHANGE,
     SERIES_LISTING,
+    CompiledSchema,
     errors_of,
     field_path,
     first_errors,
 )
-from delayer.http.json_body import MAX_ERRORS, fields_of, parse
+from delayer.http.json_body import MAX_ERRORS, fields_of
 from delayer.http.problem import FieldError, Invalid, TooLarge
 from delayer.ledger.model import State
 from delayer.recurrence.rule import RecurrenceRule, check_new, parse_rule
@@ -73,13 +76,15 @@ def admit_series(
 
     With `may_stand`, what is refused of a new rule alone is noted: the rule may be that of a stored series.
     """
-    document, payload = read_body(body)
-    errors = first_errors([*lane_errors(document, lanes), *_shape_errors(document, payload, actions)])
+    sent = read_body(body)
+    document = sent.document
+    found = [*lane_errors(document, lanes), *errors_of(SERIES, document), *action_errors(sent, sent.payload, actions)]
+    errors = first_errors(found)
     rule = rule_in(document, now, errors)
     refused = [] if rule is None else new_rule_errors(rule)
     if errors or rule is None or (refused and not may_stand):
         raise Invalid([*errors, *refused])
-    definition, is_relaxed = definition_of(document, payload), document.get("precision") == RELAXED
+    definition, is_relaxed = definition_of(sent), document.get("precision") == RELAXED
     check_spacing(partial(times, rule, now), definition, is_relaxed=is_relaxed)
     return SeriesRequest(
         rule=rule,
@@ -107,14 +112,14 @@ def admit_named_series(
 
 def name_in(body: bytes) -> str:
     """The name in a body that was admitted before; empty if there is none."""
-    return str(parse(fields_of(body).get("name", b'""')))
+    return str(fields_of(body).values.get("name", ""))
 
 
 def admit_preview(body: bytes, now: Millis) -> PreviewRequest:
     """The rule in a body, and how many of its times are asked for. Raises NotJson, TooLarge or Invalid."""
-    document, payload = read_body(body)
-    shown = document if payload is None else {**document, "payload": None}
-    errors = first_errors(errors_of(PREVIEW, shown))
+    sent = read_body(body)
+    document = sent.document
+    errors = first_errors(errors_of(PREVIEW, sent.shown))
     rule = rule_in(document, now, errors)
     errors += [] if rule is None else new_rule_errors(rule)
     if errors or rule is None:
@@ -173,14 +178,6 @@ def _faults_of(error: BadRule) -> Iterable[FieldError]:
         yield FieldError(field=field, problem=fault.problem, allowed=fault.allowed)
 
 
-def _shape_errors(document: Mapping[str, Any], payload: bytes | None, actions: Actions) -> Iterable[FieldError]:
-    yield from errors_of(SERIES, document)
-    action = document.get("action")
-    kind = action.get("type") if isinstance(action, dict) else None
-    if isinstance(kind, str):
-        yield from action_errors(kind, action, payload or b"", actions)
-
-
 def admit_series_listing(query: Mapping[str, str]) -> SeriesListing:
     """The listing that a query asks for. Raises Invalid."""
     document, errors = _checked(query, SERIES_LISTING, "limit")
@@ -211,7 +208,7 @@ def admit_count(query: Mapping[str, str]) -> int:
     return count
 
 
-def _checked(query: Mapping[str, str], schema: Any, number: str) -> tuple[dict[str, Any], list[FieldError]]:
+def _checked(query: Mapping[str, str], schema: CompiledSchema, number: str) -> tuple[dict[str, Any], list[FieldError]]:
     document: dict[str, Any] = {**query}
     if re.fullmatch(r"-?[0-9]+", document.get(number, ""), re.ASCII):
         document[number] = integer(document[number])
@@ -240,8 +237,7 @@ def _place_in(cursor: str, group: str | None, errors: list[FieldError]) -> tuple
 class SeriesChange:
     """A well-formed change of a series. What is wrong with it together with what stays, is found when it is applied."""
 
-    document: Mapping[str, Any]  # without the payload
-    payload: bytes | None
+    body: ReadBody
     now: Millis
     actions: Actions
 
@@ -253,8 +249,8 @@ class SeriesChange:
         changed = evolve(
             series,
             definition=definition,
-            overlap=Overlap(self.document.get("overlap", series.overlap)),
-            is_relaxed=self.document.get("precision", "relaxed" if series.is_relaxed else "precise") == "relaxed",
+            overlap=Overlap(self.body.document.get("overlap", series.overlap)),
+            is_relaxed=self.body.document.get("precision", "relaxed" if series.is_relaxed else "precise") == "relaxed",
         )
         changed = changed if rule is None else evolve(changed, repeat=text_of(rule), on_missed=rule.on_missed)
         self._check_spacing(changed)
@@ -262,9 +258,9 @@ class SeriesChange:
 
     def _definition(self, stored: Definition) -> Definition:
         """A field that is not given keeps its bytes."""
-        asked = definition_of({"action": NO_ACTION, **self.document}, self.payload)
-        fields = [one.name for one in FIELDS if one.wire_name in self.document]
-        fields += ["payload"] if self.payload is not None else []
+        asked = definition_of(evolve(self.body, document={"action": NO_ACTION, **self.body.document}))
+        fields = [one.name for one in FIELDS if one.wire_name in self.body.document]
+        fields += ["payload"] if self.body.payload.sent else []
         definition = evolve(stored, **{name: getattr(asked, name) for name in fields})
         if sum(len(text.encode()) for text in given(definition).values()) > MAX_BODY_BYTES:
             raise TooLarge(f"With what stays, the series is over {MAX_BODY_BYTES:,} bytes.")
@@ -273,25 +269,24 @@ class SeriesChange:
     def _check_target(self, definition: Definition) -> None:
         """The payload is that of the action, whichever of the two is new."""
         kind = definition.action_type
-        if "action" in self.document:
-            found = action_errors(kind, self.document["action"], definition.payload.encode(), self.actions)
-            if errors := first_errors(found):
+        if "action" in self.body.document:
+            if errors := first_errors(action_errors(self.body, stored_payload(definition.payload), self.actions)):
                 raise Invalid(errors)
-        elif self.payload is not None and (action := self.actions.get(kind)):
+        elif self.body.payload.sent and (action := self.actions.get(kind)):
             check_payload(action, definition.payload)
 
     def _check_spacing(self, changed: SeriesDefinition) -> None:
         """Whichever of them is new. A rule that cannot be read any more is no matter of this change."""
-        if {"repeat", "window", "precision"} & set(self.document):
+        if {"repeat", "window", "precision"} & set(self.body.document):
             with suppress(RuleFailed):
                 check_spacing(partial(next_times, changed, self.now), changed.definition, is_relaxed=changed.is_relaxed)
 
     def _rule(self, series: SeriesDefinition) -> RecurrenceRule | None:
-        repeat = self.document.get("repeat")
+        repeat = self.body.document.get("repeat")
         if isinstance(repeat, Mapping) and not PATTERNS & set(repeat):
             repeat = {**msgspec.json.decode(series.repeat), **repeat}
         errors: list[FieldError] = []
-        rule = rule_in({"repeat": repeat} if "repeat" in self.document else {}, self.now, errors)
+        rule = rule_in({"repeat": repeat} if "repeat" in self.body.document else {}, self.now, errors)
         if rule is not None and not stands(series, repeat or {}):
             errors += new_rule_errors(rule)
         if errors:
@@ -301,22 +296,20 @@ class SeriesChange:
 
 def admit_series_change(body: bytes, now: Millis, actions: Actions, lanes: Lanes | None = None) -> SeriesChange:
     """The change in a body. `actions` and `lanes` are as in `admit`. Raises NotJson, TooLarge or Invalid."""
-    document, payload = read_body(body)
-    shown = document if payload is None else {**document, "payload": None}
-    errors = first_errors([*lane_errors(document, lanes), *errors_of(SERIES_CHANGE, shown)])
-    if not shown:
+    sent = read_body(body)
+    errors = first_errors([*lane_errors(sent.document, lanes), *errors_of(SERIES_CHANGE, sent.shown)])
+    if not sent.shown:
         errors = [FieldError(field="", problem="nothing to change", allowed=CHANGEABLE)]
     if errors:
         raise Invalid(errors)
-    return SeriesChange(document=document, payload=payload, now=now, actions=actions)
+    return SeriesChange(body=sent, now=now, actions=actions)
 
 
 def admit_backfill(body: bytes, now: Millis) -> Range:
     """The range in a body. Raises NotJson, TooLarge or Invalid."""
-    document, payload = read_body(body)
-    shown = document if payload is None else {**document, "payload": None}
-    errors = first_errors(errors_of(BACKFILL, shown))
-    since, until = (_instant(document, name, errors) for name in ("from", "until"))
+    sent = read_body(body)
+    errors = first_errors(errors_of(BACKFILL, sent.shown))
+    since, until = (_instant(sent.document, name, errors) for name in ("from", "until"))
     errors += [] if errors else _range_errors(since, until, now)
     if errors:
         raise Invalid(errors)

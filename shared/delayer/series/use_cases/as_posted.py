@@ -29,7 +29,7 @@ class AsPosted:
             raise WrongPolicy("schedule: the body of a POST, as a text")
         text = body.encode("utf-8", "surrogatepass")
         try:
-            if "repeat" in fields_of(text):
+            if "repeat" in fields_of(text).sent:
                 series = admit_series(text, now, self.actions, self.lanes)
                 return series.definition, next_after(series.rule, now) or 0
             request = admit(text, now, self.actions, self.policies, self.lanes)

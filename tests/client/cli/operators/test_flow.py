@@ -7,9 +7,9 @@ from attrs import frozen
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
 
 from delayer.engines.store.model import entry_key
+from delayer.flow.commands import OperateFlow
 from delayer.flow.repository import LIST
 from delayer.flow.rules.block import Party, opened
-from delayer.flow.use_cases.commands import OperateFlow
 from delayer.wiring.build import build
 from tests.client.cli.conftest import Cli, Ran
 from tests.client.cli.operators.conftest import Lambda, Operating

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from delayer.schedule.instants import HOUR
 from delayer.series.ports import named_by
-from delayer.series.rules.backfill import Fill, Filled
+from delayer.series.rules.backfill import Decision, Fill, Filled
+from delayer.series.rules.series import Cursor, CursorChange
 from delayer.series.rules.stepping import Happened, Over, Step
 from tests.model.series.rules import Rules
 from tests.model.series.state import NAME_OF, Occurrence, Run, World
@@ -33,7 +34,7 @@ def steps(world: World, rules: Rules) -> Iterator[Moved]:
 
 
 def _hints(world: World, rules: Rules) -> set[Happened]:
-    hints = set(world.events)
+    hints = set() if world.budget.steppers else set(world.events)
     if world.budget.has_net and rules.net:
         for one in named_by(world.cursor):
             found = rules.of_row(one, world.row(one), world.now)
@@ -43,15 +44,27 @@ def _hints(world: World, rules: Rules) -> set[Happened]:
 
 def _read(world: World, rules: Rules, happened: Happened, definition: int) -> Iterator[Moved]:
     """What leads to no write is left out: it changes nothing, and the event may come again."""
-    cursor, stored = world.cursor, world.definition_of(definition)
-    if cursor.backfill and (happened.schedule_id == cursor.backfill.current or rules.any_is_fill):
-        decision = rules.fill_step(cursor, stored, world.rule, happened)
-    else:
-        decision = rules.step(cursor, stored, world.rule, happened, world.now)
+    decision = decided(world, rules, happened, world.cursor, definition)
     if isinstance(decision, Step | Over | Fill | Filled):
         run = Run(kind="stepper", cursor=world.cursor, definition=definition, decision=decision)
         what = f"'{happened.kind}' of {NAME_OF[happened.schedule_id]}"
         yield f"a stepper reads the cursor, for {what}", world.start(run)
+
+
+def decided(world: World, rules: Rules, happened: Happened, cursor: Cursor, definition: int) -> Decision:
+    """By what was read."""
+    stored = world.definition_of(definition)
+    if cursor.backfill and (happened.schedule_id == cursor.backfill.current or rules.any_is_fill):
+        found: Decision = rules.fill_step(cursor, stored, world.rule, happened)
+    else:
+        found = rules.step(cursor, stored, world.rule, happened, world.now)
+    return found
+
+
+def changed_by(run: Run, rules: Rules, schedule_id: str) -> CursorChange:
+    """The cursor that a run wants to write."""
+    change = rules.filled if isinstance(run.decision, Fill | Filled) else rules.stepped
+    return change(run.cursor, run.decision, schedule_id if isinstance(run.decision, Step | Fill) else "")
 
 
 def _write(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
@@ -59,13 +72,12 @@ def _write(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     step = run.decision
     if run.at == "putting":
         after = world.end(run)
-        yield f"the stepper puts {_which(step)}", _put(after, run, run.id)
+        yield f"the stepper puts {which(step)}", _put(after, run, run.id)
         if world.budget.crashes:
             yield "the stepper dies", after.spend("crashes")
         return
     is_put = isinstance(step, Step | Fill)
-    decided = rules.filled if isinstance(step, Fill | Filled) else rules.stepped
-    change = decided(run.cursor, step, world.next_id if is_put else "")
+    change = changed_by(run, rules, world.next_id)
     if not rules.may_write(change, world.cursor):
         yield "the stepper's condition fails", world.end(run)
         return
@@ -74,7 +86,7 @@ def _write(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
         yield "the stepper writes the cursor", written.go_on(run, at="putting", id=world.next_id)
         return
     after = _put(written, run, world.next_id) if is_put else written
-    what = f"puts {_which(step)}" if is_put else f"finds nothing to put: {step}"
+    what = f"puts {which(step)}" if is_put else f"finds nothing to put: {step}"
     yield f"the stepper {what}", after.end(run)
     if world.budget.twins:
         yield f"the stepper {what}, gets no answer, and will try again", after.spend("twins")
@@ -91,5 +103,5 @@ def occurrence_of(step: Step | Fill, schedule_id: str, definition: int) -> Occur
     return Occurrence(id=schedule_id, number=step.number, at=step.at, revision=definition)
 
 
-def _which(step: Step | Fill) -> str:
+def which(step: Step | Fill) -> str:
     return f"occurrence {step.number}" if isinstance(step, Step) else f"the backfill's of {step.at // HOUR} h"

@@ -9,29 +9,49 @@ from delayer.execute import execute
 from delayer.execute import rules as executing
 from delayer.flow.rules import comeback
 from delayer.flow.rules.block import BlockKind
-from delayer.flow.rules.gate import Probe, decide_gate
+from delayer.flow.rules.gate import Go, Later, Probe, decide_gate
 from delayer.flow.use_cases import gate, view
 from delayer.flow.use_cases.breaker import Breaker
-from delayer.flow.use_cases.gate import Successors
 from delayer.ledger.model import LedgerRow
 from delayer.ledger.rules import hopped, retried
 from delayer.relay import relay
+from delayer.relay.relay import Successors
 from delayer.schedule.instants import DAY
 from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
 _decide_too_old = executing.decide_too_old
-_waits = execute.Execute.waits
+_decide_later = executing.decide_later
+_enter = execute.Execute.enter
 _probed = Breaker.probed
+_lined_up = relay.Relay.lined_up
 FOR_EVER = 100 * DAY
 
 
-def _only_its_delay(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
-    return executing.decide_early(row, self.clock.now())
+def _only_its_delay(message: Any, row: LedgerRow, later: Any, now: Any) -> Any:
+    return _decide_later(message, row, None, now)
 
 
-def _once(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
-    return None if row.retry_of and row.attempt == 1 else _waits(self, message, row, crowd)
+def _always_open(self: Any, held: Any, row: LedgerRow) -> Any:
+    return Go(message=held.message, at=0)
+
+
+def _has_waited(row: LedgerRow) -> bool:
+    return bool(row.retry_of) and row.attempt == 1
+
+
+def _once(message: Any, row: LedgerRow, later: Any, now: Any) -> Any:
+    return None if _has_waited(row) else _decide_later(message, row, later, now)
+
+
+def _open_the_second_time(self: Any, held: Any, row: LedgerRow) -> Any:
+    return _always_open(self, held, row) if _has_waited(row) else _enter(self, held, row)
+
+
+def _only_in_line(self: Any, due: Any, now: Any) -> Any:
+    decisions = _lined_up(self, due, now)
+    waits = [key for key, one in decisions.items() if isinstance(one, Later) and one.why and not one.why.every]
+    return decisions | {key: Go(message=due[key], at=due[key].schedule.point_in_time) for key in waits}
 
 
 def _with_its_old_token(row: LedgerRow, fence: str, now: Any, after: str, retry_at: Any = 0) -> LedgerRow:
@@ -80,13 +100,13 @@ BUGS = (
         name="gate-not-asked-again",
         what="only the relay asks whether a target is suspended, or its circuit open",
         breaks=Invariant.WAITS,
-        swaps=((execute.Execute, "waits", _only_its_delay),),
+        swaps=((executing, "decide_later", _only_its_delay), (execute.Execute, "enter", _always_open)),
     ),
     Bug(
         name="claimed-and-waits",
         what="the relay does not ask; its executor does, and what waits there is claimed, so that nobody can cancel it",
         breaks=Invariant.WAITS,
-        swaps=((relay.Relay, "must_wait", never),),
+        swaps=((relay.Relay, "lined_up", _only_in_line),),
     ),
     Bug(
         name="waits-with-its-old-token",
@@ -136,7 +156,7 @@ BUGS = (
         name="waits-once",
         what="what has waited once is attempted when it comes again, suspended or not",
         breaks=Invariant.WAITS,
-        swaps=((execute.Execute, "waits", _once),),
+        swaps=((executing, "decide_later", _once), (execute.Execute, "enter", _open_the_second_time)),
     ),
     Bug(
         name="age-of-a-suspension",

@@ -5,15 +5,17 @@ from typing import Any
 
 from delayer.flow.ports import Booked
 from delayer.flow.rules.block import Block
+from delayer.flow.rules.gate import Go, Later
 from delayer.flow.rules.limit import line_of
-from delayer.flow.use_cases import limits
-from delayer.flow.use_cases.limits import Booking, Limits
+from delayer.flow.use_cases import turns
+from delayer.flow.use_cases.turns import Booking, InLine, Turns
 from delayer.relay import relay
-from delayer.schedule.messages import ExecutorMessage, Slot
+from delayer.schedule.messages import Slot
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 
-_turn, _begin = Limits.turn, Limits.begin
+_near, _missed = Turns.near, InLine.missed
+_lined_up = relay.Relay.lined_up
 
 
 def _whenever(slots: Sequence[Slot], about: Sequence[Block], _: Any) -> tuple[Slot, ...]:
@@ -29,17 +31,18 @@ def _from_memory(self: Any, line: str, planned: Any, *, is_new: bool) -> Booked:
     return Booked(max(planned.base, planned.first))
 
 
-def _only_the_first(self: Any, message: ExecutorMessage) -> Any:
-    return _turn(self, message) if message.attempt == 1 else (message, None)
+def _near_for_the_first(self: Any, asking: Sequence[Any]) -> None:
+    _near(self, [one for one in asking if one.message.attempt == 1])
 
 
-def _begin_the_first(self: Any, message: ExecutorMessage) -> None:
-    if message.attempt == 1:
-        _begin(self, message)
+def _missed_by_the_first(self: Any, now: Any) -> Block | None:
+    return _missed(self, now) if self.message.attempt == 1 else None
 
 
-def _without_a_line(self: Any, held: Sequence[Any]) -> Any:
-    return list(held), [], []
+def _without_a_line(self: Any, due: Any, now: Any) -> Any:
+    decisions = _lined_up(self, due, now)
+    waits = [key for key, one in decisions.items() if isinstance(one, Later) and one.why and one.why.every]
+    return decisions | {key: Go(message=due[key], at=due[key].schedule.point_in_time) for key in waits}
 
 
 BUGS = (
@@ -47,7 +50,7 @@ BUGS = (
         name="missed-turn-is-used",
         what="an attempt that has missed its turn is made all the same",
         breaks=Invariant.LIMITED,
-        swaps=((limits, "held", _whenever), (limits, "is_in_time", _always)),
+        swaps=((turns, "held", _whenever), (turns, "is_in_time", _always)),
     ),
     Bug(
         name="line-in-memory",
@@ -59,7 +62,7 @@ BUGS = (
         name="retry-without-a-turn",
         what="only first attempts book turns, retries do not",
         breaks=Invariant.LIMITED,
-        swaps=((Limits, "turn", _only_the_first), (Limits, "begin", _begin_the_first)),
+        swaps=((Turns, "near", _near_for_the_first), (InLine, "missed", _missed_by_the_first)),
     ),
     Bug(
         name="claimed-in-line",

@@ -7,6 +7,7 @@ from attrs import evolve
 
 from delayer.accept.use_cases import once
 from delayer.accept.use_cases.cancel import Cancelled
+from delayer.engines.ports import ReceivedMessage
 from delayer.engines.store.model import Put, Write
 from delayer.history.model import SeriesRefuses
 from delayer.ledger.model import LedgerChange, LedgerRow
@@ -31,6 +32,8 @@ _decide_step = stepping.decide_step
 _decide_any_step = backfill.decide_any_step
 _next_step = stepping.next_step
 _transact = Replica.transact
+_settled = step.StepSeries.settled
+_react = step.ReactToEvents.__call__
 
 
 _row = once.Once.row
@@ -76,6 +79,18 @@ def _over_what_is_there(replica: Replica, write: Write) -> Write:
     if current is None or current == write.item:
         return write
     return Put(write.table, write.key, {**write.values, "revision": current["revision"] + 1})
+
+
+def _by_the_first_read(self: Any, series: str, rows: Any, happened: Any) -> Any:
+    """Of its own write it knows the revision, so that the condition of the next one holds."""
+    known: Any = _settled(self, series, rows, happened)
+    if known is None or known is rows:
+        return known
+    return evolve(known, cursor=evolve(rows.cursor, revision=known.cursor.revision))
+
+
+def _all_but_the_last(self: Any, batch: Sequence[ReceivedMessage]) -> list[str]:
+    return _react(self, batch[:-1] if len(batch) > 1 else batch)
 
 
 def _only_the_current(cursor: Cursor) -> tuple[str, ...]:
@@ -173,6 +188,18 @@ BUGS = (
         what="the cursor of a series is written without a condition on its revision",
         breaks=Invariant.CANCEL_TRUTH,
         swaps=((Replica, "transact", _unconditionally),),
+    ),
+    Bug(
+        name="second-by-the-first-read",
+        what="the second event of a series in a batch steps by the cursor from before the first one's write",
+        breaks=Invariant.EACH_ONCE,
+        swaps=((step.StepSeries, "settled", _by_the_first_read),),
+    ),
+    Bug(
+        name="last-of-a-batch-forgotten",
+        what="the last event of a batch is deleted and not handled",
+        breaks=Invariant.NONE_MISSING,
+        swaps=((step.ReactToEvents, "__call__", _all_but_the_last),),
     ),
     Bug(
         name="steps-in-a-pause",

@@ -8,6 +8,7 @@ from botocore.exceptions import ParamValidationError
 from delayer.engines.aws.dynamo_store import KEYS, ROUNDS, DynamoStore
 from delayer.engines.ports import Unavailable
 from delayer.engines.store.model import Check, Put, Query, lacks
+from delayer.engines.store.store import PartlyRead
 from tests.clients import ERRORS, AnyClient, Failing
 
 TABLE = "table"
@@ -33,6 +34,18 @@ class Partly(AnyClient):
         rest = keys[self.at_most :]
         left = {TABLE: {"Keys": rest}} if rest else {}
         return {"Responses": {TABLE: keys[: self.at_most]}, "UnprocessedKeys": left}
+
+
+class FailsAt(AnyClient):
+    """The request of this number fails; the others are answered by a client."""
+
+    def __init__(self, number: int, client: Partly) -> None:
+        self.number, self.client = number, client
+
+    def batch_get_item(self, RequestItems: dict[str, Any]) -> dict[str, Any]:  # noqa: N803 - boto3's own name
+        if len(self.client.asked) + 1 == self.number:
+            raise ERRORS["SlowDown"]
+        return self.client.batch_get_item(RequestItems)
 
 
 def keys(number: int) -> list[dict[str, str]]:
@@ -73,6 +86,14 @@ def test_a_count_ends_when_it_is_enough() -> None:
     client = Pages()
     assert DynamoStore(client).count(Query(TABLE, {"list": "one"}), 15) == 20
     assert client.asked == 2
+
+
+def test_what_came_is_known_beside_what_never_comes() -> None:
+    """Also if it is only the second request that fails: what the first one has answered is known."""
+    client = Partly(60)
+    with pytest.raises(PartlyRead) as never:
+        DynamoStore(FailsAt(2, client)).get_many(TABLE, keys(KEYS + 1))
+    assert (list(never.value.items), list(never.value.left)) == (keys(60), keys(KEYS + 1)[60:])
 
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)

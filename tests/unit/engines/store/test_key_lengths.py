@@ -90,6 +90,7 @@ OF_WHAT_IS_STORED: Final = {  # they build again what one of the others has buil
     "series/repository/series_table.py _read",
     "series/repository/series_table.py _read_all",
     "series/repository/series_table.py _unchanged",
+    "series/repository/series_table.py _key_in",
     "series/repository/upkeep.py carry",
 }
 WITHOUT_NAMES: Final = {  # only ids and digests of a fixed length are in them

@@ -20,10 +20,10 @@ from delayer.flow.rules.block import (
     opened_again,
     pause_after,
     probing,
-    suspended,
 )
 from delayer.flow.rules.comeback import IN_A_ROW, Health
 from delayer.flow.rules.gate import SHORTEST_WAIT, Probe, Wait, crowd_wait, decide_gate
+from delayer.flow.words import suspended
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from tests.samples import NOW
 

@@ -5,17 +5,8 @@ import json
 import pytest
 
 from delayer.flow.rules.block import EVERY, Party, party_of
-from delayer.flow.rules.limit import (
-    NoLimit,
-    concurrency_written,
-    limited,
-    limits_about,
-    line_of,
-    parties_of,
-    rate_shown,
-    rate_written,
-    reason_of,
-)
+from delayer.flow.rules.limit import limits_about, line_of, parties_of
+from delayer.flow.words import NoLimit, concurrency_written, limited, rate_shown, rate_written, reason_of
 from tests.samples import NOW, OWNER, a_schedule
 
 TARGET = "http-request target"

@@ -9,8 +9,9 @@ from delayer.engines.ports import Unavailable
 from delayer.flow.ports import Booked, Elsewhere
 from delayer.flow.repository import StoredLines
 from delayer.flow.rules.block import Party
-from delayer.flow.rules.limit import TOLERANCE, Want, limited, line_of, plan
-from delayer.flow.use_cases.limits import Booking
+from delayer.flow.rules.limit import TOLERANCE, Want, line_of, plan
+from delayer.flow.use_cases.turns import Booking
+from delayer.flow.words import limited
 from delayer.schedule.instants import DAY, SECOND
 from tests.looking import all_rows, empty
 from tests.samples import NOW, OWNER

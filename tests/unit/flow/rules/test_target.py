@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.flow.rules.block import EVERY, LONGEST_SHOWN, party_of
-from delayer.flow.rules.limit import NoTarget, target_written
+from delayer.flow.words import NoTarget, target_written
 from tests.samples import a_schedule
 
 FAIR_BY = {"http-request": "host:url", "sqs-send": "queueUrl", "slack-post": "host:webhookUrl", "canary": ""}

@@ -14,10 +14,10 @@ from delayer.flow.rules.limit import (
     held,
     is_in_time,
     lead_of,
-    limited,
     line_of,
     seconds_before,
 )
+from delayer.flow.words import limited
 from delayer.schedule.instants import SECOND, Millis
 from delayer.schedule.messages import Slot
 from tests.samples import NOW, OWNER

@@ -17,11 +17,10 @@ from delayer.flow.rules.block import (
     crowded,
     opened,
     probing,
-    suspended,
     waiting_for,
 )
 from delayer.flow.rules.gate import Wait, decide_gate
-from delayer.flow.rules.limit import limited
+from delayer.flow.words import limited, suspended
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from tests.samples import NOW, OWNER, a_delayer_message
 

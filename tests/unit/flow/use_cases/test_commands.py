@@ -9,10 +9,11 @@ from attrs import evolve
 
 from delayer.engines.ports import Outgoing, Unavailable
 from delayer.engines.store.model import entry_key
+from delayer.flow.commands import MOST_SUSPENSIONS, ROUNDS, OperateFlow
 from delayer.flow.repository import LIST, StoredBlocks
-from delayer.flow.rules.block import EVERY, Block, Party, opened, probing, suspended
+from delayer.flow.rules.block import EVERY, Block, Party, opened, probing
 from delayer.flow.rules.comeback import coming_back
-from delayer.flow.use_cases.commands import MOST_SUSPENSIONS, ROUNDS, OperateFlow
+from delayer.flow.words import suspended
 from delayer.schedule.instants import MINUTE, SECOND, format_instant
 from delayer.wiring.build import build
 from tests.looking import put_item, put_row

@@ -1,25 +1,29 @@
 """What is due waits while its owner or its target is suspended, or the circuit of its target is open."""
 
 import json
-from contextlib import ExitStack
+from collections.abc import Sequence
 
 import pytest
-from attrs import define, evolve
+from attrs import define, evolve, fields, frozen
 
+from delayer.actions.ports import NotAttempted, Target
 from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.engines.memory.faults import Fault, FaultPlan
 from delayer.engines.ports import Unavailable
-from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, opened, probing, suspended
+from delayer.execute.execute import Execute, Write
+from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, opened, probing
 from delayer.flow.rules.comeback import IN_A_ROW
-from delayer.flow.rules.gate import SLOTS
 from delayer.flow.use_cases.breaker import MOST_IN_ALL
-from delayer.ledger.model import State
+from delayer.flow.words import suspended
+from delayer.ledger.model import Arrival, LedgerRow, State
+from delayer.ledger.rules import taken
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
-from delayer.schedule.messages import DelayerMessage, decode
+from delayer.schedule.messages import DelayerMessage, ExecutorMessage, decode
 from tests.looking import all_rows, empty, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
 from tests.tables import preceded
 from tests.unit.execute.test_execute import delivered as to_executor
+from tests.unit.flow.use_cases.asked import occupied
 from tests.unit.relay.test_relay import delivered as to_relay
 from tests.world import World
 
@@ -87,7 +91,7 @@ def test_after_its_release_it_fires() -> None:
     world.relay(to_relay(a_delayer_message()))
     world.clock.move(MINUTE)
     world.blocks.remove(OF_OWNER)
-    assert world.relay(to_relay(a_delayer_message())) == []
+    assert world.relay(to_relay(a_delayer_message(hops=1))) == []
     assert world.http_queue.sent == 1
 
 
@@ -112,8 +116,8 @@ def test_of_two_relays_one_lets_its_message_through() -> None:
     one = world.relay
     world.build()
     other = world.relay
-    assert other.gate.view()
-    one.gate.view()
+    assert other.line.gate.view()
+    one.line.gate.view()
     one(to_relay(a_delayer_message(nonce="n1")))
     other(to_relay(a_delayer_message(nonce="n2", randomness=bytes(8))))
     assert world.http_queue.sent == 1
@@ -123,7 +127,7 @@ def test_of_two_relays_one_lets_its_message_through() -> None:
 def test_a_probe_goes_on_in_an_executor_that_has_not_heard_of_it() -> None:
     """It has read the circuit a second before the relay wrote whose turn it is."""
     world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
-    assert world.execute.breaker.gate.view()
+    assert world.execute.room.gate.view()
     world.clock.move(SECOND)
     world.relay(to_relay(a_delayer_message(nonce="n1")))
     assert circuit(world).probe == "n1"
@@ -173,11 +177,98 @@ def test_what_is_stopped_uses_up_no_probe() -> None:
 def test_what_finds_no_room_and_is_too_old_uses_up_no_probe() -> None:
     world = world_with(PROBED)
     put_row(world.ledger, a_claim(age_from=NOW - 2 * DAY))
-    with ExitStack() as running:
-        for _ in range(SLOTS // 2):
-            running.enter_context(world.execute.slots.one(PARTY))
+    with occupied(world.execute.room):
         assert world.execute(to_executor(an_executor_message())) == []
     assert world.observer.counts["Failed"] == 1
+    assert {block.probe for block in all_rows(world.blocks).values() if block.kind is BlockKind.CIRCUIT} == {""}
+
+
+@frozen(kw_only=True)
+class Silent(Execute):
+    """Its ledger answers no write."""
+
+    def write(self, asked: Sequence[Write]) -> Sequence[LedgerRow | Unavailable | None]:
+        return [Unavailable("down") for _ in asked]
+
+
+@frozen(kw_only=True)
+class Overtaken(Execute):
+    """Before any write, another message takes the attempt."""
+
+    def write(self, asked: Sequence[Write]) -> Sequence[LedgerRow | Unavailable | None]:
+        return [taken(a_claim(arrival=Arrival.CONTESTED), "another") for _ in asked]
+
+
+def not_now(message: ExecutorMessage) -> Result:
+    """Port Target: it cannot reach its target now."""
+    raise NotAttempted("what signs it cannot be read")
+
+
+def not_reached(message: ExecutorMessage) -> Result:
+    """Port Target: what never came to its target says nothing about it."""
+    return Retry(detail="the executor failed: ValueError", reached=False)
+
+
+@pytest.mark.parametrize("of_the_copy", [not_now, not_reached])
+@pytest.mark.parametrize("named", ["by its relay", "by its executor"])
+def test_a_duplicate_of_what_probes_does_not_give_back_its_probe(named: str, of_the_copy: Target) -> None:
+    """Both have the same nonce. Else another schedule would reach the target while the first is there.
+
+    Nor does it reach the target itself.
+    """
+    world = world_with(PROBED if named == "by its relay" else opened(PARTY, NOW - 20 * SECOND, "HTTP 503"))
+    put_row(world.ledger, a_claim())
+    one = world.execute
+    world.build()
+    other = evolve(world.execute, target=of_the_copy)
+    [first] = to_executor(an_executor_message())
+    at_the_target: list[str] = []
+
+    def target(message: ExecutorMessage) -> Result:
+        assert other([evolve(first, receipt="of the second delivery")]) == [], "another one waits on"
+        at_the_target.append(circuit(world).probe)
+        return OUTAGE
+
+    assert evolve(one, target=target)([evolve(first, receipt="of the first delivery")]) == []
+    assert at_the_target == ["n1"]
+    assert (circuit(world).probe, circuit(world).pauses) == ("", 2), "it has failed"
+
+
+@pytest.mark.parametrize("named", ["by its relay", "by its executor"])
+def test_what_cannot_be_attempted_now_keeps_no_probe(named: str) -> None:
+    """It comes again in minutes. Another one probes at once."""
+    world = world_with(PROBED if named == "by its relay" else opened(PARTY, NOW - 20 * SECOND, "HTTP 503"))
+    put_row(world.ledger, a_claim())
+    assert evolve(world.execute, target=not_now)(to_executor(an_executor_message())) == ["m0"]
+    assert circuit(world).probe == ""
+    assert world.execute(to_executor(an_executor_message())) == []
+    assert circuit(world).is_comeback
+
+
+def test_what_has_no_time_left_keeps_no_probe() -> None:
+    world = world_with(PROBED)
+    put_row(world.ledger, a_claim(arrival=Arrival.CONTESTED))
+    assert evolve(world.execute, has_time=lambda: False)(to_executor(an_executor_message())) == ["m0"]
+    assert circuit(world).probe == ""
+
+
+@pytest.mark.parametrize(("kind", "again"), [(Silent, ["m0"]), (Overtaken, [])])
+def test_what_cannot_take_its_attempt_keeps_no_probe(kind: type[Execute], again: list[str]) -> None:
+    """It has been named before. Then AWS does not answer, or another message of its schedule was faster."""
+    world = world_with(PROBED)
+    put_row(world.ledger, a_claim(arrival=Arrival.CONTESTED))
+    execute = kind(**{one.name: getattr(world.execute, one.name) for one in fields(Execute)})
+    assert execute(to_executor(an_executor_message())) == again
+    assert world.target.reached == []
+    assert circuit(world).probe == ""
+
+
+def test_what_finds_no_room_keeps_no_probe_while_it_waits() -> None:
+    world = world_with(PROBED)
+    put_row(world.ledger, a_claim())
+    with occupied(world.execute.room):
+        assert world.execute(to_executor(an_executor_message())) == []
+    assert world.target.reached == []
     assert {block.probe for block in all_rows(world.blocks).values() if block.kind is BlockKind.CIRCUIT} == {""}
 
 
@@ -237,7 +328,7 @@ def test_what_is_not_known_to_be_sent_again_comes_back() -> None:
     world.spoiled = "relay"
     world.build()
     twice = to_relay(a_delayer_message(), a_delayer_message())
-    assert world.relay(twice) == [one.message_id for one in twice]
+    assert world.relay(twice) == [twice[0].message_id], "one of the two that are alike"
     assert world.relay(to_relay(a_delayer_message())) == []
     assert world.delayer_queue.sent == 2
 
@@ -290,7 +381,7 @@ def test_the_longer_it_is_suspended_the_more_rarely_it_asks() -> None:
 def test_what_its_relay_let_through_as_a_probe_is_not_put_off() -> None:
     """Though the executor has read the blocks before the relay wrote."""
     world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
-    world.execute.breaker.gate.view()
+    world.execute.room.gate.view()
     world.relay(to_relay(a_delayer_message(nonce="n1")))
     assert world.execute(world.http_queue.receive(1)) == []
     assert len(world.target.reached) == 1
@@ -302,7 +393,7 @@ def test_a_probe_that_comes_late_asks_like_all_others() -> None:
     late = probing(opened(PARTY, NOW - MINUTE, "HTTP 503"), "n1", NOW - MINUTE)
     world = World()
     put_row(world.blocks, late)
-    gate = world.execute.breaker.gate
+    gate = world.execute.room.gate
     assert gate.closed(a_delayer_message().schedule, "n1") is None
     assert circuit(world).probe_until == NOW + MINUTE
 

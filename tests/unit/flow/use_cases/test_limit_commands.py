@@ -7,7 +7,8 @@ import pytest
 from delayer.engines.store.model import entry_key
 from delayer.flow.repository import SLOTS_LIST, StoredBlocks
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party
-from delayer.flow.rules.limit import MOST, limited, line_of
+from delayer.flow.rules.limit import line_of
+from delayer.flow.words import MOST, limited
 from delayer.schedule.instants import SECOND, format_instant
 from tests.looking import put_item, put_row
 from tests.unit.flow.use_cases.test_commands import done, refused

@@ -12,8 +12,9 @@ from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import ReceivedMessage, Unavailable
 from delayer.engines.store.model import entry_key
 from delayer.flow.repository import SLOTS_LIST
-from delayer.flow.rules.block import EVERY, Block, Party, opened, suspended
-from delayer.flow.rules.limit import TOLERANCE, limited, line_of
+from delayer.flow.rules.block import EVERY, Block, Party, opened
+from delayer.flow.rules.limit import TOLERANCE, line_of
+from delayer.flow.words import limited, suspended
 from delayer.ledger.model import State
 from delayer.schedule.instants import MINUTE, SECOND, Millis
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage, Slot, decode, encode

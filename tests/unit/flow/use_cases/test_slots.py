@@ -1,121 +1,36 @@
 """A target that does not answer has half of the attempts that a function makes at a time, and the others go on."""
 
 import json
-import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from threading import Event, Semaphore, Thread
-from typing import Any
+from contextlib import AbstractContextManager
 
-import pytest
 from attrs import define, evolve, field
 
-from delayer.engines.memory.messaging import MemoryQueue
-from delayer.engines.memory.runtime import ManualClock, MemoryObserver, Tokens
-from delayer.engines.ports import Outgoing, ReceivedMessage, Running, Unavailable
-from delayer.engines.process import Started
-from delayer.execute.refill import LONGEST_PAUSE, LOOK, TAKES_LONG, Refill, pause_after
-from delayer.flow.repository import StoredSeats
-from delayer.flow.rules.block import CROWDED, BlockKind, Party, crowded, opened, suspended
-from delayer.flow.rules.gate import SLOTS
+from delayer.engines.ports import Clock
+from delayer.flow.rules.block import CROWDED, BlockKind, Party, crowded, opened
 from delayer.flow.use_cases.breaker import MOST
-from delayer.flow.use_cases.seats import SLOT_PATIENCE, Crowded, Seats, Slots
+from delayer.flow.words import suspended
 from delayer.ledger.model import State
 from delayer.schedule.instants import HOUR, MINUTE, SECOND
 from tests.looking import all_rows, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id
-from tests.tables import on_sqlite
 from tests.unit.execute.test_execute import delivered as to_executor
+from tests.unit.flow.use_cases.asked import occupied
 from tests.unit.relay.test_relay import delivered as to_relay
 from tests.world import World
 
 PARTY = Party(owner=OWNER, target="http-request target")
 
 
-def full(slots: Slots, party: Party = PARTY, number: int = SLOTS // 2) -> ExitStack:
-    """Attempts that do not end."""
-    running = ExitStack()
-    for _ in range(number):
-        running.enter_context(slots.one(party))
-    return running
-
-
-def test_a_slot_is_given_back() -> None:
-    slots = Slots(clock=ManualClock(NOW))
-    for _ in range(100):
-        with slots.one(PARTY):
-            assert slots.free() == SLOTS - 1
-    assert slots.free() == SLOTS
-
-
-def test_a_slot_is_given_back_after_an_error() -> None:
-    slots = Slots(clock=ManualClock(NOW))
-    with pytest.raises(ZeroDivisionError), slots.one(PARTY):
-        raise ZeroDivisionError
-    assert slots.free() == SLOTS
-
-
-def test_one_more_waits_a_second_and_finds_no_room() -> None:
-    clock = ManualClock(NOW)
-    slots = Slots(clock=clock)
-    with full(slots), pytest.raises(Crowded), slots.one(PARTY):
-        pytest.fail("there is no room")
-    assert clock.now() == NOW + SLOT_PATIENCE
-
-
-def test_others_have_room() -> None:
-    slots = Slots(clock=ManualClock(NOW))
-    with full(slots), slots.one(Party(owner="another", target=PARTY.target)):
-        assert slots.longest() == 0
-
-
-def test_how_long_the_oldest_waits_for_its_target() -> None:
-    clock = ManualClock(NOW)
-    slots = Slots(clock=clock)
-    with slots.one(PARTY):
-        clock.move(700)
-        assert slots.longest() == 0, "it reads the ledger, and waits for nobody else"
-        with slots.kept_waiting():
-            clock.move(50)
-            with slots.one(PARTY), slots.kept_waiting():
-                clock.move(5)
-                assert slots.longest() == 55
-    assert slots.longest() == 0
-
-
-def test_a_slot_that_is_wanted_is_not_free_and_counts_once() -> None:
-    slots = Slots(clock=ManualClock(NOW))
-    expected = slots.expect()
-    assert slots.free() == SLOTS - 1, "it was received, and has no slot yet"
-    with expected:
-        assert slots.free() == SLOTS - 1
-        with slots.one(PARTY):
-            assert slots.free() == SLOTS - 1, "now it has one"
-        assert slots.free() == SLOTS
-    assert slots.free() == SLOTS
-
-
-def test_who_leaves_without_a_slot_wants_none_any_more() -> None:
-    slots = Slots(clock=ManualClock(NOW))
-    with pytest.raises(ZeroDivisionError), slots.expect():
-        raise ZeroDivisionError
-    assert slots.free() == SLOTS
-
-
-def test_the_slot_of_another_is_not_taken_for_the_one_that_is_wanted() -> None:
-    slots = Slots(clock=ManualClock(NOW))
-    slots.expect()
-    with slots.one(PARTY):
-        assert slots.free() == SLOTS - 2
-
-
 # ------------------------------------------------------------ the executor and the relay
 
 
-def crowded_world() -> tuple[World, ExitStack]:
+QUICK = {"type": "http-request", "url": "http://quick/"}
+
+
+def crowded_world() -> tuple[World, AbstractContextManager[None]]:
     world = World()
     put_row(world.ledger, a_claim())
-    return world, full(world.execute.slots)
+    return world, occupied(world.execute.room)
 
 
 def test_what_finds_no_room_waits_without_an_attempt_and_the_relay_knows() -> None:
@@ -155,29 +70,32 @@ def test_what_was_claimed_takes_the_next_slot_that_is_free() -> None:
 
 def test_a_stop_that_comes_while_it_waits_for_room_is_heeded() -> None:
     """The ledger is read once there is room."""
-    world = World()
-    put_row(world.ledger, a_claim())
-    slots = world.execute.slots
-    seen: list[int] = []
+
+    @define(slots=False)
+    class StopMeanwhile(World):
+        seen: list[int] = field(factory=list, init=False)
+
+        def clock_for(self, function: str) -> Clock:
+            return Stopping(self) if function == "execute" else super().clock_for(function)
 
     @define
-    class StopMeanwhile:
-        clock: ManualClock
+    class Stopping:
+        world: StopMeanwhile
 
         def now(self) -> int:
-            return self.clock.now()
+            return self.world.clock.now()
 
         def sleep_until(self, instant: int) -> None:
-            seen.append(instant)
-            self.clock.sleep_until(instant)
-            world.stop(an_id(), OWNER)
+            self.world.seen.append(instant)
+            self.world.clock.sleep_until(instant)
+            self.world.stop(an_id(), OWNER)
 
-    object.__setattr__(slots, "clock", StopMeanwhile(world.clock))
-    with full(slots):
+    world = StopMeanwhile()
+    put_row(world.ledger, a_claim())
+    with occupied(world.execute.room):
         world.execute(to_executor(an_executor_message()))
-    row = world.ledger.read(an_id())
-    assert row
-    assert seen
+    assert world.ledger.read(an_id())
+    assert world.seen
     assert world.target.reached == []
 
 
@@ -193,238 +111,6 @@ def test_a_crowd_is_written_rarely() -> None:
     assert later.since == NOW + 60_000, "another crowd"
 
 
-# ------------------------------------------------------------ what a function does meanwhile
-
-QUICK = {"type": "http-request", "url": "http://quick/"}
-
-
-@define
-class Hanging:
-    """Handles all at once but for messages `slow …`, which end when the test says so."""
-
-    clock: ManualClock
-    slots: Slots
-    release: Event
-    handled: list[str]
-    release_at: str = ""  # when this message comes
-
-    def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
-        failed = []
-        for received in batch:
-            self.handled.append(received.body)
-            if received.body == self.release_at:
-                self.release.set()
-            with self.slots.one(Party(owner=received.body, target=received.body)):
-                if received.body.startswith("slow"):
-                    with self.slots.kept_waiting():
-                        self.clock.move(TAKES_LONG)
-                        self.release.wait(10)
-            if received.body == "unsettled":
-                failed.append(received.message_id)
-        return failed
-
-
-@define
-class Looking:
-    """Port Background: threads, and whoever waits for one for a while looks again at once."""
-
-    looks: Semaphore = field(factory=lambda: Semaphore(0))  # one for each
-
-    def start(self, do: Callable[[], Any]) -> "Looked":
-        return Looked(self, Started().start(do))
-
-
-@define
-class Looked:
-    """Port Running."""
-
-    by: Looking
-    running: Running[Any]
-
-    def wait(self, seconds: float) -> bool:
-        if seconds:
-            self.by.looks.release()
-            time.sleep(0)
-        return self.running.wait(0)
-
-    def result(self) -> Any:
-        return self.running.result()
-
-
-class ReleasesWhenEmpty(MemoryQueue):
-    """Ends what hangs once all was received."""
-
-    release: Event
-
-    def pull(self, at_most: int) -> list[ReceivedMessage]:
-        pulled = super().pull(at_most)
-        if not pulled:
-            self.release.set()
-        return pulled
-
-
-def refill_of(
-    *bodies: str, has_time: Callable[[], bool] = lambda: True
-) -> tuple[Refill, Hanging, ReleasesWhenEmpty, MemoryObserver]:
-    clock, release, observer = ManualClock(NOW), Event(), MemoryObserver()
-    queue = ReleasesWhenEmpty(clock=clock)
-    queue.release = release
-    queue.send([Outgoing(body=body) for body in bodies])
-    slots = Slots(clock=clock)
-    handle = Hanging(clock, slots, release, [])
-    refill = Refill(
-        handle=handle,
-        handle_beside=lambda received: handle([received]),
-        own_queue=queue,
-        suspects="suspects",
-        slots=slots,
-        seats=Seats(clock=clock, seat_rows=on_sqlite(StoredSeats), new_token=Tokens(), observer=observer),
-        background=Looking(),
-        has_time=has_time,
-        observer=observer,
-    )
-    return refill, handle, queue, observer
-
-
-def batch_of(*bodies: str, source: str = "queue") -> list[ReceivedMessage]:
-    return [ReceivedMessage(message_id=f"m{at}", body=body, source=source) for at, body in enumerate(bodies)]
-
-
-def test_while_one_hangs_others_are_received_and_deleted() -> None:
-    refill, handle, queue, _ = refill_of(*(f"quick {number}" for number in range(30)))
-    assert refill(batch_of("slow")) == []
-    assert sorted(handle.handled) == sorted(["slow", *(f"quick {number}" for number in range(30))])
-    assert queue.messages == []
-
-
-def test_as_many_are_received_as_there_are_slots() -> None:
-    """Each hangs: those that have a slot count once, so that all slots are used, and no more is received."""
-    refill, handle, queue, _ = refill_of(*(f"slow {number}" for number in range(SLOTS + 5)))
-    ended, looks = Event(), Semaphore(0)
-    refill = evolve(refill, background=Looking(looks))
-    Thread(target=lambda: ended.set() if refill(batch_of("slow")) == [] else None, daemon=True).start()
-    while len(handle.handled) < SLOTS:
-        assert looks.acquire(timeout=20)
-    while looks.acquire(blocking=False):
-        pass  # those from before
-    assert [looks.acquire(timeout=20) for _ in range(5)] == [True] * 5, "it could have received more"
-    assert not ended.is_set()
-    assert len(handle.handled) == SLOTS
-    assert queue.visible() == 6
-    handle.release.set()
-    assert ended.wait(10)
-
-
-def test_what_it_received_is_brought_to_its_end() -> None:
-    """Its batch is done, and it waits for the rest, and goes on receiving while that takes long."""
-    refill, handle, queue, _ = refill_of("slow too", "quick")
-    batch = Event()
-
-    def handled(received: Sequence[ReceivedMessage]) -> list[str]:
-        if received[0].body == "the batch":
-            with handle.slots.one(PARTY), handle.slots.kept_waiting():
-                handle.clock.move(TAKES_LONG)
-                batch.wait(10)
-            return []
-        if received[0].body == "slow too":
-            batch.set()
-        return handle(received)
-
-    refill = evolve(refill, handle=handled, handle_beside=lambda received: handled([received]))
-    assert refill(batch_of("the batch")) == []
-    assert sorted(handle.handled) == ["quick", "slow too"]
-    assert queue.messages == []
-
-
-def test_what_there_was_no_time_for_is_given_back_at_once() -> None:
-    """Another function may begin it. What was not settled for another reason comes again after a while."""
-    left = [True]
-    refill, handle, queue, _ = refill_of("unsettled", has_time=lambda: left.pop() if left else False)
-    handle.release_at = "unsettled"
-    assert refill(batch_of("slow")) == []
-    assert queue.visible() == 1
-
-
-def test_whatever_is_raised_beside_the_batch_is_said() -> None:
-    refill, handle, queue, observer = refill_of("broken")
-
-    def handled(received: Sequence[ReceivedMessage]) -> list[str]:
-        if received[0].body == "broken":
-            raise ZeroDivisionError
-        return handle(received)
-
-    assert evolve(refill, handle_beside=lambda received: handled([received]))(batch_of("slow")) == []
-    assert len(queue.messages) == 1
-    assert any("not handled" in str(line) for line in observer.lines)
-
-
-@pytest.mark.parametrize(
-    ("pause", "received", "asked", "then"),
-    [
-        pytest.param(LOOK, 10, 10, LOOK, id="there is more"),
-        pytest.param(LONGEST_PAUSE, 10, 10, LOOK, id="there is more again"),
-        pytest.param(LOOK, 0, 10, 0.1, id="nothing"),
-        pytest.param(0.1, 0, 10, 0.2, id="nothing twice"),
-        pytest.param(0.2, 0, 10, LONGEST_PAUSE, id="nothing for long"),
-        pytest.param(LONGEST_PAUSE, 0, 10, LONGEST_PAUSE, id="nothing at all"),
-        pytest.param(0.4, 3, 10, 0.2, id="a few"),
-        pytest.param(0.1, 1, 10, 0.1, id="a few again"),
-    ],
-)
-def test_the_less_there_is_the_more_rarely_it_is_asked_for(
-    pause: float, received: int, asked: int, then: float
-) -> None:
-    """SQS is paid for each receive."""
-    assert pause_after(pause, received, asked) == then
-
-
-def test_what_is_not_settled_stays_in_the_queue() -> None:
-    refill, _, queue, _ = refill_of("unsettled", "quick")
-    assert refill(batch_of("slow", "unsettled")) == ["m1"]
-    assert [message.body for message in queue.messages] == ["unsettled"]
-
-
-def test_as_long_as_nothing_hangs_nothing_is_received() -> None:
-    refill, handle, queue, _ = refill_of("quick")
-    assert refill(batch_of("a", "b")) == []
-    assert handle.handled == ["a", "b"]
-    assert len(queue.messages) == 1
-
-
-def test_a_suspect_is_handled_alone() -> None:
-    refill, handle, _, _ = refill_of("quick")
-    handle.release.set()
-    assert refill(batch_of("slow", source="suspects")) == []
-    assert handle.handled == ["slow"]
-
-
-def test_nothing_is_received_that_could_not_be_brought_to_its_end() -> None:
-    asked = []
-
-    def has_time() -> bool:
-        asked.append(1)
-        handle.release.set()
-        return False
-
-    refill, handle, queue, _ = refill_of("quick", has_time=has_time)
-    assert refill(batch_of("slow")) == []
-    assert asked
-    assert handle.handled == ["slow"]
-    assert len(queue.messages) == 1
-
-
-def test_if_nothing_can_be_received_the_batch_is_handled_all_the_same() -> None:
-    refill, handle, queue, observer = refill_of()
-
-    def unavailable(at_most: int) -> list[ReceivedMessage]:
-        handle.release.set()
-        raise Unavailable("SQS is down")
-
-    queue.pull = unavailable  # type: ignore[method-assign]
-    assert refill(batch_of("slow")) == []
-    assert any("nothing received" in str(line) for line in observer.lines)
-
-
 def test_the_target_of_a_schedule_is_its_own() -> None:
     """A target that hangs does not keep another one of the same owner from its slots."""
     world, running = crowded_world()
@@ -438,24 +124,22 @@ def test_what_finds_no_room_for_long_asks_at_least_once_in_a_minute() -> None:
     world, running = crowded_world()
     world.clock.move(HOUR)
     with running:
-        world.execute(to_executor(an_executor_message()))
+        world.execute(to_executor(evolve(an_executor_message(), age_from=NOW)))
     [again] = world.http_queue.messages
     assert 30 * SECOND <= again.visible_at - world.clock.now() <= MINUTE
 
 
 def test_what_never_finds_room_fails_at_its_age() -> None:
+    """It counts from when it found none for the first time: its message says so when it comes again."""
     world = World()
-    message = an_executor_message(retry='{"maxAgeSeconds":60}')
     put_row(world.ledger, a_claim())
-    world.clock.move(30 * SECOND)
-    with full(world.execute.slots):
-        world.execute(to_executor(message))
-    row = world.ledger.read(an_id())
-    assert row
-    assert row.state is State.CLAIMED
-    world.clock.move(31 * SECOND)
-    with full(world.execute.slots):
-        world.execute(to_executor(evolve(message, fence=row.fence)))
+    with occupied(world.execute.room):
+        world.execute(to_executor(an_executor_message(retry='{"maxAgeSeconds":60}')))
+        row = world.ledger.read(an_id())
+        assert row
+        assert row.state is State.CLAIMED
+        world.clock.move(60 * SECOND)
+        assert world.execute(world.http_queue.receive()) == []
     row = world.ledger.read(an_id())
     assert row
     assert row.state is State.FAILED
@@ -479,7 +163,7 @@ def test_a_crowd_that_is_over_takes_no_place_and_one_that_is_not_is_renewed() ->
         world.execute([again])
         assert len(world.blocks.rows(latest=True).blocks) == MOST + 1, "the others are over"
         world.clock.move(4 * SECOND)
-        world.execute.breaker.crowded(PARTY)
+        world.execute.room.breaker.crowded(PARTY)
     renewed = next(block for block in world.blocks.rows(latest=True).blocks if block.party == PARTY)
     assert renewed.until == world.clock.now() + 5 * SECOND
 
@@ -495,20 +179,12 @@ def test_what_waits_for_a_circuit_takes_no_place() -> None:
     assert [block.kind for block in world.blocks.rows(latest=True).blocks] == [BlockKind.CIRCUIT]
 
 
-def test_what_waits_for_its_turn_keeps_its_batch_waiting_and_holds_no_slot() -> None:
-    slots = Slots(clock=(clock := ManualClock(NOW)))
-    with slots.kept_waiting():
-        clock.move(700)
-        assert (slots.longest(), slots.free()) == (700, SLOTS)
-    assert slots.longest() == 0
-
-
 def test_a_crowd_that_is_over_begins_anew() -> None:
     world, running = crowded_world()
     with running:
-        world.execute.breaker.crowded(PARTY)
+        world.execute.room.breaker.crowded(PARTY)
         world.clock.move(MINUTE)
-        world.execute.breaker.crowded(PARTY)
+        world.execute.room.breaker.crowded(PARTY)
     [block] = world.blocks.rows(latest=True).blocks
     assert (block.since, block.until) == (world.clock.now(), world.clock.now() + 5 * SECOND)
 

@@ -9,7 +9,8 @@ from delayer.accept import routes as schedules
 from delayer.accept.rules.status import Status
 from delayer.accept.use_cases.lookup import Lookup
 from delayer.flow.repository import StoredBlocks
-from delayer.flow.rules.block import CROWDED, EVERY, BlockKind, Party, crowded, opened, suspended
+from delayer.flow.rules.block import CROWDED, EVERY, BlockKind, Party, crowded, opened
+from delayer.flow.words import suspended
 from delayer.http import answers
 from delayer.ledger.rules import retried
 from delayer.schedule.instants import HOUR, MINUTE, SECOND, format_instant

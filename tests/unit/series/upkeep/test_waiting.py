@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from delayer.flow.rules.block import EVERY, Party, suspended
+from delayer.flow.rules.block import EVERY, Party
+from delayer.flow.words import suspended
 from delayer.ledger.model import EventType
 from delayer.recurrence.terms import OnMissed
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of

@@ -1,6 +1,6 @@
 """What an execution environment remembers of the messages that it has sent again."""
 
-from delayer.flow.use_cases.gate import Successors
+from delayer.relay.relay import Successors
 from tests.samples import NOW, a_delayer_message
 
 

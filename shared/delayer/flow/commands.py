@@ -8,18 +8,17 @@ from attrs import evolve, frozen
 from delayer.actions.rules.model import ActionType
 from delayer.engines.ports import Clock, Observer, Queue, Unavailable
 from delayer.flow.ports import Blocks, Lines
-from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, suspended
-from delayer.flow.rules.limit import (
-    CONNECTION,
-    MICROS,
+from delayer.flow.rules.block import EVERY, Block, BlockKind, Party
+from delayer.flow.rules.limit import CONNECTION, MICROS, line_of
+from delayer.flow.words import (
     MOST,
     NoLimit,
     NoTarget,
     concurrency_written,
     limited,
-    line_of,
     rate_shown,
     rate_written,
+    suspended,
     target_written,
 )
 from delayer.schedule.instants import SECOND, Millis, format_instant
