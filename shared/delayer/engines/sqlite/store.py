@@ -1,17 +1,15 @@
 """The store on SQLite. Whoever wants to hear of changes is told within the transaction that makes them."""
 
 import base64
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from threading import RLock
 from typing import Any, Final, TypeAlias
 
 import msgspec
 from attrs import field, frozen
 
 from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite.database import MEMORY, Connection, Database
 from delayer.engines.store.model import (
     Change,
     Check,
@@ -46,22 +44,13 @@ SET, NUMBER, BYTES = "$set", "$number", "$bytes"
 MARKS: Final = {SET, NUMBER, BYTES}
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(dict[str, Any])
-MEMORY: Final = ":memory:"
 LAST: Final = "\U0010ffff"  # behind all characters
 EXPIRES: Final = "expiresAt"  # epoch seconds, as DynamoDB's TTL has it
-TABLE: Final = """
-    CREATE TABLE IF NOT EXISTS items (
-        table_name TEXT NOT NULL,
-        partition TEXT NOT NULL,
-        sort TEXT NOT NULL,
-        item BLOB NOT NULL,
-        expires INTEGER,
-        PRIMARY KEY (table_name, partition, sort)
-    ) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS items_by_expiry ON items (expires) WHERE expires IS NOT NULL;
-"""
 READ: Final = "SELECT item FROM items WHERE table_name = ? AND partition = ? AND sort = ?"
-PUT: Final = "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?)"
+PUT: Final = """
+    INSERT INTO items VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET item = excluded.item, expires = excluded.expires
+"""
 DELETE: Final = "DELETE FROM items WHERE table_name = ? AND partition = ? AND sort = ?"
 
 
@@ -122,17 +111,6 @@ Place: TypeAlias = tuple[str, str, str]
 Heard: TypeAlias = Callable[[Sequence[ItemChange]], None]
 
 
-def _connect(path: str) -> sqlite3.Connection:
-    """In a file, what is written is on the disk before its answer; no reader waits for a writer of another process."""
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=64)
-    if path != MEMORY:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA busy_timeout = 5000")
-    connection.executescript(TABLE)
-    return connection
-
-
 @frozen(kw_only=True, eq=False)
 class SqliteStore:
     """Stores items in a database of SQLite. All threads of the process may use it, one at a time.
@@ -140,26 +118,20 @@ class SqliteStore:
     Whoever hears of changes is told before they are committed. If that fails, they are undone, and never were.
     """
 
-    path: str = MEMORY
+    database: Database = field(factory=Database)
     heard: Heard | None = None
-    _lock: RLock = field(factory=RLock, init=False)
-    _connection: sqlite3.Connection = field(init=False)
     _partitions: set[tuple[str, str]] = field(factory=set, init=False)  # that ever had an item, in memory
-
-    @_connection.default
-    def _open(self) -> sqlite3.Connection:
-        return _connect(self.path)
 
     def get(self, table: str, key: Key, *, latest: bool = True) -> Item | None:
         check_key(key)
-        with self._reading() as connection:
+        with self.database.reading() as connection:
             return _read(connection, _place(table, key))
 
     def get_many(self, table: str, keys: Sequence[Key], *, latest: bool = True) -> list[Item]:
         check_distinct(keys)
         for key in keys:
             check_key(key)
-        with self._reading() as connection:
+        with self.database.reading() as connection:
             found = [_read(connection, _place(table, key)) for key in keys]
         return [item for item in found if item is not None]
 
@@ -167,9 +139,9 @@ class SqliteStore:
         """A sweep asks for many minutes that have nothing. In memory that is known without a statement."""
         check_query(query)
         [partition] = query.partition.values()
-        if self.path == MEMORY and (query.table, partition) not in self._partitions:
+        if self.database.path == MEMORY and (query.table, partition) not in self._partitions:
             return Page(())
-        with self._reading() as connection:
+        with self.database.reading() as connection:
             texts = connection.execute(*_select(query)).fetchall()
         items = [decode(text) for (text,) in texts]
         more: str = items[-1][query.sort] if items and len(items) == query.at_most else ""
@@ -181,7 +153,7 @@ class SqliteStore:
     def write(self, write: Write) -> Item:
         if isinstance(write, Check):
             raise TypeError("a condition alone is part of a transaction")
-        with self._writing() as connection:
+        with self.database.writing() as connection:
             [new] = self._written(connection, [write])
         return answered(write, new or {}) if isinstance(write, Change) and write.is_answered else {}
 
@@ -198,7 +170,7 @@ class SqliteStore:
     def write_all(self, writes: Sequence[Put | Delete]) -> list[Put | Delete]:
         try:
             check_distinct([one.key for one in writes])
-            with self._writing() as connection:
+            with self.database.writing() as connection:
                 self._written(connection, writes)
         except Unavailable:
             return list(writes)
@@ -206,18 +178,18 @@ class SqliteStore:
 
     def transact(self, writes: Sequence[Write]) -> None:
         check_transaction(writes)
-        with self._writing() as connection:
+        with self.database.writing() as connection:
             self._written(connection, writes)
 
     def rows(self, table: str) -> list[Item]:
         """All items of a table, in the order of their keys: for tests, and for people who look."""
-        with self._reading() as connection:
+        with self.database.reading() as connection:
             select = "SELECT item FROM items WHERE table_name = ? ORDER BY partition, sort"
             return [decode(text) for (text,) in connection.execute(select, (table,))]
 
     def forget(self, table: str, key: Key | None = None) -> None:
         """Deletes an item, or all of a table, and tells nobody: for tests of what is missing."""
-        with self._writing() as connection:
+        with self.database.writing() as connection:
             if key is None:
                 connection.execute("DELETE FROM items WHERE table_name = ?", (table,))
             else:
@@ -225,7 +197,7 @@ class SqliteStore:
 
     def expire_one(self, table: str, key: Key) -> None:
         """The same for one item, if it is there, whatever its `expiresAt` is."""
-        with self._writing() as connection:
+        with self.database.writing() as connection:
             place = _place(table, key)
             old = _read(connection, place)
             connection.execute(DELETE, place)
@@ -233,38 +205,14 @@ class SqliteStore:
 
     def expire(self, seconds: int, at_most: int = 1_000) -> int:
         """Does the work of the TTL: it deletes items whose `expiresAt` is past. Returns their number."""
-        with self._writing() as connection:
+        with self.database.writing() as connection:
             select = "SELECT table_name, partition, sort, item FROM items WHERE expires < ? LIMIT ?"
             gone = connection.execute(select, (seconds, at_most)).fetchall()
             connection.executemany(DELETE, [tuple(place) for *place, _ in gone])
             self._tell([ItemChange(place[0], decode(text), None, is_expired=True) for *place, text in gone])
         return len(gone)
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                yield self._connection
-            except (sqlite3.Error, UnicodeError) as error:
-                raise Unavailable(f"read {self.path}: {error}") from error
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction. Nobody else writes meanwhile, in this process or another."""
-        with self._lock:
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self._connection
-                    self._connection.execute("COMMIT")
-                except BaseException:
-                    if self._connection.in_transaction:  # otherwise SQLite has undone it itself
-                        self._connection.execute("ROLLBACK")
-                    raise
-            except (sqlite3.Error, UnicodeError) as error:
-                raise Unavailable(f"write {self.path}: {error}") from error
-
-    def _written(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Item | None]:
+    def _written(self, connection: Connection, writes: Sequence[Write]) -> list[Item | None]:
         """The items afterwards. Raises WriteRefused."""
         places = [_checked(one) for one in writes]
         before = [_read(connection, place) for place in places]
@@ -300,7 +248,7 @@ def _checked(write: Write) -> Place:
     return _place(write.table, write.key)
 
 
-def _read(connection: sqlite3.Connection, place: Place) -> Item | None:
+def _read(connection: Connection, place: Place) -> Item | None:
     found = connection.execute(READ, place).fetchone()
     return decode(found[0]) if found else None
 
