@@ -20,7 +20,7 @@ class DelayersCode(BuildHookInterface):  # type: ignore[type-arg]
         packed = root / WITHIN
         code = packed if packed.is_dir() else root.parent
         if self.target_name == "wheel":
-            package, bundled = "delayer", "delayer_client/testing/bundled/{}.py"
+            package, bundled = "delayer", "delayer/wiring/bundled/{}.py"
         else:
             package, bundled = f"{WITHIN}/shared/delayer", WITHIN + "/functions/{}/app.py"
         if version == "editable":

@@ -33,7 +33,7 @@ from delayer.wiring.manifest import MANIFEST, FromQueue, reaction_of
 from delayer.wiring.pump import Batch, Pump, QueueSource
 from delayer_client.testing.attempts import Answers
 from delayer_client.testing.clock import HandClock, NotYet
-from delayer_client.testing.functions import HandlerObserver, loaded
+from delayer.wiring.functions import HandlerObserver, loaded
 from delayer_client.testing.targets import Targets
 
 HTTP_TARGET: Final = "delayer.targets.http_request"

@@ -15,7 +15,7 @@ from attrs import evolve, field, frozen
 from delayer.actions.rules.model import Result
 from delayer.engines.ports import Clock, Unavailable
 from delayer.flow.rules.block import Block, Party, aging_from
-from delayer.flow.rules.gate import SHORTEST_WAIT, Go, Later, Message, Wait, crowd_wait, has_room, seat_wait
+from delayer.flow.rules.gate import SHORTEST_WAIT, SLOTS, Go, Later, Message, Wait, crowd_wait, has_room, seat_wait
 from delayer.flow.rules.limit import PREPARE, Come, turn_of
 from delayer.flow.use_cases.breaker import Breaker
 from delayer.flow.use_cases.gate import Gate, at_a_time, by_rate
@@ -89,6 +89,7 @@ class Room:
     turns: Turns
     seats: Seats
     breaker: Breaker
+    slots: int = SLOTS  # attempts at a time
     _inside: dict[str, tuple[Party, list[HeldSeats]]] = field(factory=dict, init=False)  # by receipt: each has a slot
     _refused: dict[str, Millis] = field(factory=dict, init=False)  # since when there is no seat or slot, by receipt
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)  # of who is inside; AWS is not asked in it

@@ -139,14 +139,17 @@ class Relay(HandOver):
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Handles all; returns the ids of the messages that SQS must deliver again."""
         now, bodies = self.clock.now(), {one.message_id: one.body for one in batch}
-        decisions = self._needed({key: self.read(body, now) for key, body in bodies.items()})
-        decisions |= self.lined_up({key: one.message for key, one in _of(Go, decisions).items()}, now)
-        going = _of(Go, decisions)
+        return self.carry_out(self._needed({key: self.read(body, now) for key, body in bodies.items()}), bodies, now)
+
+    def carry_out(self, decisions: Mapping[str, Decision], bodies: Mapping[str, str], now: Millis) -> list[str]:
+        """What was decided, after a look at what makes schedules wait. The ids of those to be delivered again."""
+        decisions = {**decisions, **self.lined_up({key: one.message for key, one in of(Go, decisions).items()}, now)}
+        going = of(Go, decisions)
         failed = [
-            *self._wait(_of(rules.WaitForExecutor, decisions)),
-            *self._dead_letter(_of(Undeliverable, decisions)),
-            *self._resend(_of(Later, decisions), bodies),
-            *self.hand_over(_of(rules.DropLate, decisions)),
+            *self._wait(of(rules.WaitForExecutor, decisions)),
+            *self._dead_letter(of(Undeliverable, decisions)),
+            *self._resend(of(Later, decisions), bodies),
+            *self.hand_over(of(rules.DropLate, decisions)),
             *self._fire(going, give_back=now + self.lease * 2 // 3),
         ]
         self._keep_warm(going)
@@ -272,7 +275,8 @@ def _waits(error: Exception, message: DelayerMessage | None) -> rules.WaitForExe
     return rules.WaitForExecutor(reason=repr(error), schedule_id=message.schedule.id if message else "")
 
 
-def _of(kind: type[Kind], decisions: Mapping[str, Decision]) -> dict[str, Kind]:
+def of(kind: type[Kind], decisions: Mapping[str, Decision]) -> dict[str, Kind]:
+    """Those that were decided so."""
     return {key: one for key, one in decisions.items() if isinstance(one, kind)}
 
 

@@ -50,6 +50,11 @@ class Connection(Protocol):
         """Whether one is open."""
         ...
 
+    @property
+    def total_changes(self) -> int:
+        """Of rows, since it was opened."""
+        ...
+
     def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Any:
         """One statement."""
         ...
@@ -94,6 +99,8 @@ class Database:
     _connection: Connection = field(init=False)
     _reader: Connection = field(init=False)
     _turn_of: int = field(default=0, init=False)  # the thread that has a turn
+    _changes: int = field(default=0, init=False)  # of rows, before it
+    undone: list[Callable[[], None]] = field(factory=list, init=False)  # told when something that was written is not
     _savepoints: int = field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -157,13 +164,15 @@ class Database:
     def _undo(self) -> None:
         if self._connection.in_transaction:  # otherwise SQLite has undone it itself
             self._connection.execute("ROLLBACK")
+        for tell in self.undone:
+            tell()
 
     # ------------------------------------------------------------ many things with one commit
 
     def begin(self) -> None:
         """A turn of this thread. Raises nothing: SQLite begins with the first that is written."""
         self._lock.acquire()
-        self._turn_of = get_ident()
+        self._turn_of, self._changes = get_ident(), self._connection.total_changes
 
     def commit(self) -> None:
         """What the turn has written is on the disk. Raises Unavailable: then nothing of it ever was."""
@@ -190,7 +199,7 @@ class Database:
     @property
     def is_dirty(self) -> bool:
         """Whether the turn has written something that is not committed."""
-        return self._connection.in_transaction
+        return self._connection.in_transaction and self._connection.total_changes != self._changes
 
     @contextmanager
     def _part(self) -> Iterator[None]:
@@ -207,6 +216,8 @@ class Database:
             if connection.in_transaction:
                 connection.execute(f"ROLLBACK TO {name}")
                 connection.execute(f"RELEASE {name}")
+            for tell in self.undone:
+                tell()
             raise
         else:
             connection.execute(f"RELEASE {name}")

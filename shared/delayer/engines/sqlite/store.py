@@ -51,6 +51,10 @@ PUT: Final = """
     INSERT INTO items VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET item = excluded.item, expires = excluded.expires
 """
+DUE: Final = """
+    SELECT sort, item FROM items WHERE table_name = ? AND (partition, sort) <= (?, ?) ORDER BY partition, sort LIMIT ?
+"""
+FIRST: Final = "SELECT sort FROM items WHERE table_name = ? ORDER BY partition, sort LIMIT 1"
 DELETE: Final = "DELETE FROM items WHERE table_name = ? AND partition = ? AND sort = ?"
 
 
@@ -180,6 +184,18 @@ class SqliteStore:
         check_transaction(writes)
         with self.database.writing() as connection:
             self._written(connection, writes)
+
+    def due(self, table: str, partition: str, sort: str, at_most: int) -> list[tuple[str, Item]]:
+        """The first items of a whole table up to these keys, with their sort keys: its keys are in the order of time."""
+        with self.database.reading() as connection:
+            rows = connection.execute(DUE, (table, partition, sort, at_most)).fetchall()
+        return [(key, decode(text)) for key, text in rows]
+
+    def first(self, table: str) -> str | None:
+        """The sort key of the first item."""
+        with self.database.reading() as connection:
+            found = connection.execute(FIRST, (table,)).fetchone()
+        return None if found is None else str(found[0])
 
     def rows(self, table: str) -> list[Item]:
         """All items of a table, in the order of their keys: for tests, and for people who look."""

@@ -18,7 +18,7 @@ from delayer.engines.memory.runtime import MemoryObserver
 from delayer.wiring.in_memory import StackInMemory
 
 BUNDLED: Final = Path(__file__).parent / "bundled"  # in the wheel
-CHECKED_OUT: Final = Path(__file__).parents[3] / "functions"  # beside client/ in the repository
+CHECKED_OUT: Final = Path(__file__).parents[3] / "functions"  # beside shared/ in the repository
 ENVIRONMENT: Final = "delayer.wiring.environment"
 TELEMETRY: Final = "delayer.engines.aws.telemetry"
 

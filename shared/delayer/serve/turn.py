@@ -1,0 +1,63 @@
+"""Many things with one commit: each all or nothing, and answered when it is on the disk (ADR 0185).
+
+Nothing that a turn does is heard by anybody before its commit: neither a client, nor a target, nor the rest of this
+process. If the commit fails, nothing of it ever was, and all who wait are told that.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import define, field
+
+from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite.database import Database
+
+Do = Callable[[], Any]
+Deliver = Callable[[Any], None]
+
+
+@define(kw_only=True, eq=False)
+class Turn:
+    """One after the other, all of the same thread."""
+
+    database: Database
+    _held: list[tuple[Deliver, Any]] = field(factory=list, init=False)  # answers that wait for the commit
+
+    def begin(self) -> None:
+        """A turn."""
+        self.database.begin()
+
+    def do(self, do: Do, deliver: Deliver) -> None:
+        """Does one thing. What it returns or raises is delivered when it is on the disk; at once, if nothing is to be.
+
+        What it raises undoes it, and nothing else.
+        """
+        try:
+            with self.database.writing():
+                outcome = do()
+        except Exception as error:  # noqa: BLE001 - it concerns whoever waits for it
+            outcome = error
+        if self.database.is_dirty:
+            self._held.append((deliver, outcome))
+        else:
+            deliver(outcome)
+
+    def end(self) -> bool:
+        """Commits, and delivers. Whether anything was written."""
+        was_dirty, held = self.database.is_dirty, self._held
+        self._held = []
+        failed: Unavailable | None = None
+        try:
+            self.database.commit()
+        except Unavailable as error:
+            failed = error
+        for deliver, outcome in held:
+            deliver(failed or outcome)
+        return was_dirty
+
+    def give_up(self) -> None:
+        """A defect: nothing of the turn ever was."""
+        held, self._held = self._held, []
+        self.database.rollback()
+        for deliver, _ in held:
+            deliver(Unavailable("the turn was given up"))
