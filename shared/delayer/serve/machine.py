@@ -124,6 +124,9 @@ class Machine:
     instead: Mapping[str, Mapping[str, object]] = field(factory=dict)  # what functions import, in the place of that
     database: Database = field(factory=lambda: Database(layout=LAYOUT))
     attempts: int = 64
+    targets: Callable[[str], Any] | None = None  # by action, in the place of what its function reaches
+    lead: Millis = LEAD
+    each_minute: bool = True
     limits: Quotas = field(factory=Quotas)
     keep_for: Millis = 90 * DAY
     event_source: str = "urn:delayer:machine"
@@ -165,7 +168,7 @@ class Machine:
         return Settings(
             period=14 * MINUTE,
             lease=LEASE,
-            lead=LEAD,
+            lead=self.lead,
             shards=1,
             quotas=self.limits,
             max_live=1,
@@ -257,15 +260,23 @@ class Machine:
         if kind not in self.executors:
             name = EXECUTOR + kind
             workers, own = self.workers_for(self), self.queue(name)
-            handler = self.function(name).handler
-            handler.ports = ports = self.ports(name, own_queue=own, workers=workers, clock=self.clock)
-            target = handler.target
-            made = execute(ports, target, target.check, lambda: True, {kind: target.action_type}, target.seconds)
+            ports = self.ports(name, own_queue=own, workers=workers, clock=self.clock)
+            made = self._execute(kind, ports)
             made = evolve(made, room=evolve(made.room, slots=self.attempts))
             requests = {one: evolve(how, moment=0) for one, how in made.requests().items()}
             desk = Desk(clock=self.clock, workers=workers, requests=requests, asks_itself=True)
             self.executors[kind] = Executor(queue=own, execute=made, desk=desk, workers=workers)
         return self.executors[kind]
+
+    def _execute(self, kind: str, ports: Bundle) -> Execute:
+        if kind not in built_in():
+            assert self.targets
+            return execute(ports, self.targets(kind))
+        handler = self.function(EXECUTOR + kind).handler
+        handler.ports = ports
+        own = handler.target
+        target = self.targets(kind) if self.targets else own
+        return execute(ports, target, own.check, lambda: True, {kind: own.action_type}, own.seconds)
 
     def _sources(self) -> list[Source]:
         """In the order in which they are asked."""
@@ -287,7 +298,7 @@ class Machine:
             QueueSource(function=RELAY, queue=self.queue("delayer"), at_most=10, alone=True),  # type: ignore[arg-type]
             *(QueueSource(function=POLICY + one, queue=self.queue(POLICY + one)) for one in self.settings.policies),  # type: ignore[arg-type]
             QueueSource(function=CANCELS_GROUPS, queue=self.queue_of_jobs, at_most=1),  # type: ignore[arg-type]
-            *(Minutes(function=one, clock=self.clock) for one in EACH_MINUTE),
+            *(Minutes(function=one, clock=self.clock) for one in EACH_MINUTE if self.each_minute),
         ]
 
     def _announcing(self, function: str) -> Announce:
@@ -306,7 +317,7 @@ class Machine:
 
     # ------------------------------------------------------------ one turn
 
-    def turn(self, calls: Sequence[Call] = (), *, tells: bool = True) -> bool:
+    def turn(self, calls: Sequence[Call] = (), *, calls_only: bool = False) -> bool:
         """Does what there is to do now, and commits it. Whether there was anything."""
         turn = self.turn_of_all
         turn.begin()
@@ -316,20 +327,22 @@ class Machine:
                 one()
             for call in sorted(calls, key=lambda one: not one.ends):
                 turn.do(partial(self._answered, call), partial(_deliver, call))
-            moved = self._fire()
-            for name in [one for one in self.queues if one.startswith(EXECUTOR)]:
-                moved = self._lead(self.executor(name.removeprefix(EXECUTOR))) or moved
-            for source in self.sources:
-                for batch in source.batches():
-                    self._run(batch)
-                    moved = True
-            if tells and not calls:
-                for batch in self.telling.batches():
-                    self._run(batch)
+            moved = not calls_only and self._react(is_quiet=not calls)
         except BaseException:
             turn.give_up()
             raise
         return turn.end() or moved or bool(calls)
+
+    def _react(self, *, is_quiet: bool) -> bool:
+        """To what has happened, and to what is due. What is told of it waits until it is quiet."""
+        moved = self._fire()
+        for name in [one for one in self.queues if one.startswith(EXECUTOR)]:
+            moved = self._lead(self.executor(name.removeprefix(EXECUTOR))) or moved
+        for source in [*self.sources, *([self.telling] if is_quiet else [])]:
+            for batch in source.batches():
+                self._run(batch)
+                moved = True
+        return moved
 
     def next_at(self) -> Millis | None:
         """When there will be something to do, as far as it is known."""

@@ -146,7 +146,7 @@ class Database:
         """All of it or nothing. Within a turn it is on the disk with that."""
         with self._lock:
             try:
-                with self._part() if self._turn_of else self._transaction():
+                with self._part() if self._turn_of or self._connection.in_transaction else self._transaction():
                     yield self._connection
             except (sqlite3.Error, UnicodeError) as error:
                 raise Unavailable(f"write {self.path}: {error}") from error
