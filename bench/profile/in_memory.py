@@ -36,7 +36,7 @@ PARTS: Final = (POST, *FIRING, *EVENTS, BETWEEN)
 OURS: Final = str(PROJECT / "shared/delayer/")
 FAKES: Final = (
     "engines/memory/",
-    "engines/sqlite.py",
+    "engines/sqlite/",
     "lambdas/memory_stream.py",
     "wiring/in_memory.py",
     "wiring/pump.py",

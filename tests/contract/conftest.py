@@ -21,7 +21,7 @@ from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.table import Table
 
 from delayer.engines.aws.dynamo_store import DynamoStore
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.store import Store
 from tests.contract.engines import DYNAMODBS, FAKE, OTHERS, SQLITE, STATEMENTS, Engines
 from tests.contract.recorder import Calls, record_calls

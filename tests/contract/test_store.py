@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import (
     All,
     Change,

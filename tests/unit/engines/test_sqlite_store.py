@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Change, Check, Delete, Is, ItemChange, KeyRange, Put, Query, entry_key, lacks
 from delayer.engines.store.store import WriteRefused
 
