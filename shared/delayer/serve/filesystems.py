@@ -50,6 +50,6 @@ def kind_on_linux(mountinfo: str, mount: str) -> str:
 
 def kind_on_macos(listing: str, path: str) -> str:
     """By what `mount` prints: `//me@server/share on /Volumes/share (smbfs, nodev)`. The longest mount point is it."""
-    mounts = re.findall(r"^.* on (/.*?) \(([^,)]+).*\)$", listing, re.MULTILINE)
+    mounts = re.findall(r"^.* on (/.*) \(([^(),]+)[^()]*\)$", listing, re.MULTILINE)
     found = [(len(point), kind) for point, kind in mounts if Path(path).is_relative_to(point)]
     return max(found, default=(0, ""))[1]

@@ -31,7 +31,7 @@ class LifeCounter(Protocol):
         ...
 
 
-class Stored(Enum):
+class Existing(Enum):
     """What the file of the database is, before it is opened."""
 
     NOTHING = auto()  # it is new, or no table was ever made in it
@@ -60,7 +60,7 @@ class DataFolder:
         found = os.fstatvfs(self.descriptor)
         return found.f_bavail * found.f_frsize
 
-    def examine(self, application: int, version: int) -> Stored:
+    def examine(self, application: int, version: int) -> Existing:
         """What SQLite would find, by the header of the file, which is made if it is not there: nobody else may read it.
 
         Only before the database is opened for the first time in this process: to close a file gives up all locks that
@@ -79,7 +79,7 @@ class DataFolder:
             raise Refusal(what=f"The database cannot be opened: {error.strerror}", where=where, do=do) from None
         log = self._size("-wal")
         found = judge(header, application, version, where=where, log=log, is_interrupted=self._size("-journal") > 0)
-        if found is Stored.OLDER:
+        if found is Existing.OLDER:
             check_room(self._size("") + log, self.free(), where)
         return found
 
@@ -131,25 +131,25 @@ def open_folder(path: Path, kind_of: Callable[[int, Path], str] = filesystem_of)
 
 def judge(
     header: bytes, application: int, version: int, *, where: str, log: int = 0, is_interrupted: bool = False
-) -> Stored:
+) -> Existing:
     """By the first 100 bytes of the file and the size of its log. `is_interrupted`: SQLite will restore the file first.
 
     Raises Refusal: it never begins empty where something was.
     """
     if is_interrupted:
-        return Stored.CURRENT
+        return Existing.CURRENT
     if not header and log:
-        do = "Nothing was changed. Put a backup of both files in their place, or move both away to begin anew"
+        do = "Put both files of a backup in their place, or move both away to begin anew"
         raise Refusal(what="The database is empty, but its log `-wal` is not", where=where, do=do)
     if not header:
-        return Stored.NOTHING
+        return Existing.NOTHING
     if len(header) < HEADER_BYTES or not header.startswith(MAGIC):
         raise Refusal(what="The file is no database of SQLite", where=where, do=f"Move it away, or: {CHOOSE.lower()}")
     has_tables, its_version, its_application = (int.from_bytes(header[at : at + 4], "big") for at in (40, 60, 68))
     if not has_tables and its_application in (0, application):
-        return Stored.NOTHING
+        return Existing.NOTHING
     check_versions(its_application, its_version, application, version, where)
-    return Stored.CURRENT if its_version == version else Stored.OLDER
+    return Existing.CURRENT if its_version == version else Existing.OLDER
 
 
 def check_versions(its_application: int, its_version: int, application: int, version: int, where: str) -> None:
@@ -168,7 +168,7 @@ def check_room(size: int, free: int, where: str) -> None:
     """Whether a database of this size can be migrated: a copy is kept, and all may be written anew. Raises Refusal."""
     if free < 2 * size:
         raise Refusal(
-            what=f"To migrate the database takes {2 * size // 2**20 + 1} MiB of free space, and {free // 2**20} are there",
+            what=f"To migrate the database takes {2 * size // 10**6 + 1} MB of free space; there are {free // 10**6}",
             where=where,
             do="Make room on this disk; nothing was changed",
         )

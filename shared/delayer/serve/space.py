@@ -18,7 +18,7 @@ FILE: Final = "reserve"
 CHUNK: Final = MEGABYTE
 
 
-class Step(Enum):
+class ReserveStep(Enum):
     """What is done with the reserve."""
 
     KEEP = auto()
@@ -31,11 +31,11 @@ def is_restricted(free: int) -> bool:
     return free < RESTRICTED
 
 
-def step(free: int, *, has_reserve: bool) -> Step:
+def step(free: int, *, has_reserve: bool) -> ReserveStep:
     """A refill never restricts."""
     if has_reserve:
-        return Step.RELEASE if free < NEARLY_FULL else Step.KEEP
-    return Step.KEEP if is_restricted(free - RESERVE) else Step.REFILL
+        return ReserveStep.RELEASE if free < NEARLY_FULL else ReserveStep.KEEP
+    return ReserveStep.KEEP if is_restricted(free - RESERVE) else ReserveStep.REFILL
 
 
 @define
@@ -50,9 +50,9 @@ class Space:
     def look(self) -> bool:
         """Whether POST and PUT are refused from now on. Releases the reserve, or refills it. Raises OSError."""
         match step(self.free(), has_reserve=self.has_reserve()):
-            case Step.RELEASE:
+            case ReserveStep.RELEASE:
                 self.release()
-            case Step.REFILL:
+            case ReserveStep.REFILL:
                 self.refill()
         self.restricted = is_restricted(self.free())
         return self.restricted

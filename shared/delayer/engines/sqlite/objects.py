@@ -8,9 +8,7 @@ from delayer.engines.sqlite.statements import Statements
 from delayer.engines.sqlite.store import LAST
 
 OBJECTS: Final = "CREATE TABLE IF NOT EXISTS objects (key TEXT NOT NULL PRIMARY KEY, content BLOB NOT NULL);"
-PUT: Final = (
-    "INSERT INTO objects (key, content) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET content = excluded.content"
-)
+PUT: Final = "INSERT OR REPLACE INTO objects (key, content) VALUES (?, ?)"
 LIST: Final = "SELECT key FROM objects WHERE key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?"
 GET: Final = "SELECT content FROM objects WHERE key = ?"
 REMOVE: Final = "DELETE FROM objects WHERE key = ?"

@@ -101,7 +101,7 @@ class SqliteSecrets:
         return [key for (key,) in self.database.read(KEYS, ())]
 
     def renew(self) -> int:
-        """Encrypts all rows of older keys with the newest, and counts them: after that the older ones can be removed."""
+        """Encrypts the rows of older keys with the newest, and counts them. Then the older ones can be removed."""
         rows = self.database.read(OLD, (self.keys.newest,))
         for owner, secret, key, encrypted in rows:
             text = self._decrypted(owner, secret, key, encrypted)
