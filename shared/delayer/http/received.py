@@ -1,4 +1,4 @@
-"""A call that came by HTTP becomes a request of the API, as API Gateway makes it one: in the fake, and in the engine."""
+"""A call that came by HTTP becomes a request of the API, as API Gateway makes it one: for the fake and the engine."""
 
 from collections.abc import Mapping
 from urllib.parse import parse_qsl

@@ -132,8 +132,8 @@ class Authorization:
         Raises Unknown; Invalid for a header that cannot be an owner. An owner whose name is over MAX_OWNER may be older
         than this limit: it keeps what it has, and gets nothing new.
         AWS_IAM: the user or role, without a role's session, so that the next session is the same owner. JWT: issuer of
-        the token and its `claim`, the parameter JwtOwnerClaim. TOKEN: its `claim` alone, for there is one issuer. NONE: the header
-        Delayer-Owner.
+        the token and its `claim`, the parameter JwtOwnerClaim. TOKEN: its `claim` alone, for the
+        engine is the only issuer. NONE: the header Delayer-Owner.
         """
         owner = self._authenticated(request)
         if _bytes(owner) > MAX_OWNER and request.route in CREATE:
