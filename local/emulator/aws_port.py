@@ -11,7 +11,7 @@ from local.emulator.access.claims import Received, Refused
 from local.emulator.access.refusals import refuse
 from local.emulator.access.signatures import Signatures
 from local.emulator.asgi import Application, Message, Receive, Scope, Send, body_of, headers_of
-from local.web_pages import Doorkeeper
+from delayer.http.web_pages import Doorkeeper
 
 DOOR = Doorkeeper(own_pages=False, subdomains=True)
 Serve = Callable[[Receive, Send], Awaitable[None]]

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from local.emulator.asgi import Application, Receive, Scope, Send, body_of, headers_of, respond
 from local.emulator.console.first_request import is_console
-from local.web_pages import Doorkeeper
+from delayer.http.web_pages import Doorkeeper
 
 DOOR = Doorkeeper(own_pages=True, subdomains=False)
 

@@ -33,7 +33,7 @@ OF_EXTRAS = {
     "starlette": {"console"},
     "uvicorn": {"console"},
     "jinja2": {"console"},
-    "delayer": {"testing"},
+    "delayer": {"testing", "console"},  # it is in the wheel; what guards a port is said once
 }
 NEVER = {"local", "operate", "tests", "functions", "bench", "yaml", "moto"}
 

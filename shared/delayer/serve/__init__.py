@@ -1,1 +1,1 @@
-"""The scheduler on one machine, in one process and one folder (ADR 0185)."""
+"""The durable engine on one machine: the process that `delayer serve` runs, in one folder."""

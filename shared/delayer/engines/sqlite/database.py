@@ -167,6 +167,16 @@ class Database:
         for tell in self.undone:
             tell()
 
+    def read(self, sql: str, args: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """All rows that the statement selects. Raises Unavailable."""
+        with self.reading() as connection:
+            return list(connection.execute(sql, args).fetchall())
+
+    def write(self, sql: str, args: Sequence[Any]) -> None:
+        """Changes rows. Raises Unavailable."""
+        with self.writing() as connection:
+            connection.execute(sql, args)
+
     # ------------------------------------------------------------ many things with one commit
 
     def begin(self) -> None:

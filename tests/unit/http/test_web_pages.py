@@ -2,7 +2,7 @@
 
 import pytest
 
-from local.web_pages import Doorkeeper, headers_by_name
+from delayer.http.web_pages import Doorkeeper, headers_by_name
 
 API = Doorkeeper(own_pages=True, subdomains=False)
 AWS = Doorkeeper(own_pages=False, subdomains=True)
