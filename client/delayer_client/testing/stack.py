@@ -20,7 +20,7 @@ from delayer.schedule.instants import DAY, Millis
 from delayer.series.ports import SeriesKey
 from delayer.series.rules.series import PARTS, Directory
 from delayer.series.use_cases.tick import Renew
-from delayer.serve.machine import Call, Machine
+from delayer.serve.machine import ApiCall, Machine
 from delayer.wiring.build import build
 from delayer.wiring.functions import HandlerObserver
 from delayer_client.testing.attempts import Answers
@@ -144,7 +144,7 @@ class FakeStack:
     def call(self, function: str, request: ApiRequest) -> Response:
         """One call of the API."""
         answered: list[Response] = []
-        self.machine.turn([Call(function=function, request=request, answer=answered.append)], calls_only=True)
+        self.machine.turn([ApiCall(function=function, request=request, answer=answered.append)], calls_only=True)
         self._look_for_waiting()
         return answered[0]
 

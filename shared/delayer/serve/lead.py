@@ -1,7 +1,8 @@
-"""Leads a machine in real time: one thread, turn by turn."""
+"""Leads a machine in real time: one thread, turn by turn (ADR 0185)."""
 
 import secrets
-
+from collections.abc import Callable, Mapping
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final
@@ -10,9 +11,11 @@ from attrs import define, field
 
 from delayer.engines.process import SystemClock, random_token
 from delayer.engines.sqlite.database import Database
+from delayer.http.answers import Response
 from delayer.schedule.instants import SECOND, Millis
 from delayer.serve.attempts import Attempts, Pool
-from delayer.serve.machine import LAYOUT, Call, Machine
+from delayer.serve.door.application import Call, deliver
+from delayer.serve.machine import LAYOUT, ApiCall, Machine
 
 CALLS: Final = 64  # in one turn
 LONGEST_SLEEP: Final[Millis] = SECOND  # the monotonic clock stands still while the machine sleeps
@@ -24,9 +27,13 @@ class Leader:
 
     path: str
     observer: Any
+    environment: Mapping[str, str]
     attempts: int = 64
-    inbox: "SimpleQueue[Call | None]" = field(factory=SimpleQueue, init=False)
+    failed: Callable[[], None] = lambda: None  # told if the thread has ended without being told to
+    inbox: "SimpleQueue[ApiCall | None]" = field(factory=SimpleQueue, init=False)
     is_stopping: bool = field(default=False, init=False)
+    error: BaseException | None = field(default=None, init=False)
+    _answers: list[tuple[Call, Response]] = field(factory=list, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.pool = Pool(size=self.attempts, wake=lambda: self.inbox.put(None))
@@ -40,9 +47,18 @@ class Leader:
             new_token=random_token,
             new_id=lambda: secrets.token_hex(16),
             database=Database(path=self.path, layout=LAYOUT),
+            environment=self.environment,
             attempts=self.attempts,
         )
         self.thread = Thread(target=self._lead, name="turns", daemon=True)
+
+    def submit(self, call: Call) -> None:
+        """A call that has come. Its answer is delivered with all others of its turn."""
+        answer = partial(self._note, call)
+        self.inbox.put(ApiCall(function=call.function, request=call.request, answer=answer))
+
+    def _note(self, call: Call, response: Response) -> None:
+        self._answers.append((call, response))
 
     def start(self) -> None:
         """Turns begin."""
@@ -52,14 +68,23 @@ class Leader:
         """After the turn that is under way."""
         self.is_stopping = True
         self.inbox.put(None)
-        self.thread.join()
+        if self.thread.is_alive():
+            self.thread.join()
         self.pool.close()
+        self.machine.database.close()
 
     def _lead(self) -> None:
-        calls: list[Call] = []
-        while not self.is_stopping:
-            moved = self.machine.turn(calls)
-            calls = self._collect(0 if moved else self._seconds())
+        try:
+            calls: list[ApiCall] = []
+            while not self.is_stopping:
+                moved = self.machine.turn(calls)
+                if self._answers:
+                    answers, self._answers = self._answers, []
+                    deliver(answers)
+                calls = self._collect(0 if moved else self._seconds())
+        except BaseException as error:  # noqa: BLE001 - whoever waits for this thread is told
+            self.error = error
+            self.failed()
 
     def _seconds(self) -> float:
         """Until there is something to do, unless something comes."""
@@ -67,8 +92,8 @@ class Leader:
         left = LONGEST_SLEEP if following is None else following - self.clock.now()
         return max(0, min(left, LONGEST_SLEEP)) / SECOND
 
-    def _collect(self, seconds: float) -> list[Call]:
-        calls: list[Call] = []
+    def _collect(self, seconds: float) -> list[ApiCall]:
+        calls: list[ApiCall] = []
         try:
             one = self.inbox.get(timeout=seconds) if seconds > 0 else self.inbox.get_nowait()
             while True:
@@ -79,5 +104,3 @@ class Leader:
                 one = self.inbox.get_nowait()
         except Empty:
             return calls
-
-

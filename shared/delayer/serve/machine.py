@@ -54,7 +54,7 @@ EACH_MINUTE: Final = ("task-1minute-series", "task-1minute-timing")
 
 
 @define(kw_only=True, eq=False)
-class Call:
+class ApiCall:
     """A call of the API that waits for its answer."""
 
     function: str
@@ -317,7 +317,7 @@ class Machine:
 
     # ------------------------------------------------------------ one turn
 
-    def turn(self, calls: Sequence[Call] = (), *, calls_only: bool = False) -> bool:
+    def turn(self, calls: Sequence[ApiCall] = (), *, calls_only: bool = False) -> bool:
         """Does what there is to do now, and commits it. Whether there was anything."""
         turn = self.turn_of_all
         turn.begin()
@@ -411,12 +411,12 @@ class Machine:
         failed = [one.message_id for one in batch.items] if isinstance(batch.source, QueueSource) else []
         self.turn_of_all.do(partial(batch.settle, failed), lambda _: None)
 
-    def _answered(self, call: Call) -> Response:
+    def _answered(self, call: ApiCall) -> Response:
         made: Response = self.function(call.function).handler.answer(call.request)
         return made
 
 
-def _deliver(call: Call, outcome: Any) -> None:
+def _deliver(call: ApiCall, outcome: Any) -> None:
     call.answer(unavailable() if isinstance(outcome, Exception) else outcome)
 
 

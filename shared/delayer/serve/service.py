@@ -1,0 +1,77 @@
+"""`delayer serve`: the folder, the machine, the door, and how all of them end."""
+
+import os
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from delayer.engines.sqlite.database import APPLICATION, VERSION
+from delayer.serve.door.address import Admitted, Listening, admitted
+from delayer.serve.door.application import Door
+from delayer.serve.door.server import DoorServer, bound
+from delayer.serve.door.tokens import Tokens, tokens_in
+from delayer.serve.folder import open_folder
+from delayer.serve.lead import Leader
+from delayer.serve.lines import Lines
+
+ENDING: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+@frozen(kw_only=True)
+class Options:
+    """What `delayer serve` was asked for."""
+
+    data: Path = field(default=Path("delayer-data"))
+    listening: Listening = field(factory=Listening)
+    attempts: int = 64  # at a time, at most
+    journal_days: int = 90  # that a history is kept
+    say: Callable[[str], None] = print
+
+
+def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None:
+    """Runs until it is told to stop by a signal. Raises Refusal if it cannot begin."""
+    where = admitted(options.listening)
+    tokens = tokens_in(options.listening.tokens) if options.listening.tokens else None
+    listening = bound(where)
+    folder = open_folder(options.data)
+    folder.examine(APPLICATION, VERSION)
+    leader = Leader(path=str(folder.database), observer=Lines(), attempts=options.attempts, environment=_settings(where, tokens))
+    door = Door(
+        leader.submit,
+        leader.observer,
+        tokens=tokens,
+        is_own=where.is_own,
+        behind_proxy=options.listening.behind_proxy,
+    )
+    server = DoorServer(door, listening, certificate=options.listening.certificate, key=options.listening.key)
+
+    def end(_number: int, _frame: Any) -> None:
+        door.is_closed = True
+        server.stop()
+
+    for number in ENDING:
+        signal.signal(number, end)
+    leader.failed = server.stop
+    leader.start()
+    options.say(f"Delayer serves {server.url}; its data is in {options.data}.")
+    try:
+        server.run()
+    finally:
+        leader.stop()
+        folder.close()
+    if leader.error:
+        raise leader.error
+
+
+def _settings(where: Admitted, tokens: Tokens | None) -> dict[str, str]:
+    """As the template gives them to functions."""
+    return {
+        "API_AUTHORIZATION": "TOKEN" if tokens else "NONE",
+        "ALLOW_PRIVATE_TARGETS": "true" if where.allow_private else "false",
+        "PRIVATE_TARGETS": ",".join(map(str, where.private)),
+    }
+
+
