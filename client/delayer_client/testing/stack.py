@@ -13,14 +13,16 @@ from attrs import define, field
 from delayer.actions.rules.foreign import check
 from delayer.actions.rules.model import ActionType
 from delayer.actions.rules.registration import Registration
-from delayer.engines.memory.runtime import Tokens
+from delayer.engines.memory.runtime import MemoryObjects, MemorySeal, MemorySecrets, Tokens
+from delayer.engines.sqlite.database import Database
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest
 from delayer.schedule.instants import DAY, Millis
 from delayer.series.ports import SeriesKey
 from delayer.series.rules.series import PARTS, Directory
 from delayer.series.use_cases.tick import Renew
-from delayer.serve.machine import ApiCall, Machine
+from delayer.serve.machine import LAYOUT, ApiCall, Machine
+from delayer.serve.parts import Around, Chosen
 from delayer.wiring.build import build
 from delayer.wiring.functions import HandlerObserver
 from delayer_client.testing.attempts import Answers
@@ -29,6 +31,7 @@ from delayer_client.testing.targets import Targets
 
 HTTP_TARGET: Final = "delayer.targets.http_request"
 OTHER_STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/actions/1c2d"
+SETTINGS: Final = {"API_AUTHORIZATION": "NONE", "ALLOW_PRIVATE_TARGETS": "true", "PRIVATE_TARGETS": ""}
 WAKES: Final = "task-1minute-series"
 LEAD: Final = 0  # an attempt takes no time, so nothing has to be ready before
 
@@ -63,7 +66,7 @@ class Unhurried:
         self.attempts.append((self, number, do))
 
     def do(self, number: int, do: Callable[[], object]) -> None:
-        self.machine.turn_of_all.do(do, lambda outcome: self._ended.append((number, outcome)))
+        self.machine.turns.do(do, lambda outcome: self._ended.append((number, outcome)))
 
     def make(self, number: int, do: Callable[[], object]) -> None:
         """One attempt. What a test raises goes up to it."""
@@ -106,19 +109,26 @@ class FakeStack:
             tokens()
             return tokens.count.to_bytes(number, "big")
 
-        self.machine = Machine(
+        around = Around(
             clock=self.clock,
             observer=self.observer,
-            workers_for=lambda machine: Unhurried(machine, self.attempts),
-            targets=self._target_of,
             randomness=randomness,
             pick=lambda below: tokens.count % below,
             new_token=tokens,
             new_id=lambda: randomness(16).hex(),
+            objects=MemoryObjects(),
+            secrets=MemorySecrets(),
+            seal=MemorySeal(),
+        )
+        self.machine = Machine(
+            around=around,
+            workers_for=lambda machine: Unhurried(machine, self.attempts),
+            database=Database(layout=LAYOUT),
+            environment=SETTINGS,
+            chosen=Chosen(lead=LEAD, event_source="urn:delayer:fake"),
+            targets=self._target_of,
             instead={HTTP_TARGET: {"HttpTarget": lambda **_: self.targets}},
-            lead=LEAD,
             each_minute=False,
-            event_source="urn:delayer:fake",
         )
         self.renew = build(Renew, self.machine.ports(WAKES))
         self.wakes_at: Millis = 0  # when the series that wait for a far time are looked at

@@ -87,5 +87,3 @@ class Fire(Relay):
                     for one in failed.values()
                 ]
             )
-
-

@@ -10,12 +10,32 @@ from typing import Any, Final
 from attrs import define, field
 
 from delayer.engines.process import SystemClock, random_token
+from delayer.engines.ports import Clock
 from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.objects import SqliteObjects
+from delayer.engines.sqlite.secrets import KeyRing, KeySeal, SqliteSecrets
 from delayer.http.answers import Response
 from delayer.schedule.instants import SECOND, Millis
 from delayer.serve.attempts import Attempts, Pool
 from delayer.serve.door.application import Call, deliver
 from delayer.serve.machine import LAYOUT, ApiCall, Machine
+from delayer.serve.parts import Around
+
+
+def around(clock: Clock, observer: Any, database: Database, keys: KeyRing) -> Around:
+    """What a machine gets on a real one: its time, its chance, and secrets under keys of its own."""
+    return Around(
+        clock=clock,
+        observer=observer,
+        randomness=secrets.token_bytes,
+        pick=secrets.randbelow,
+        new_token=random_token,
+        new_id=partial(secrets.token_hex, 16),
+        objects=SqliteObjects(database=database),
+        secrets=SqliteSecrets(database=database, keys=keys),
+        seal=KeySeal(keys=keys),
+    )
+
 
 CALLS: Final = 64  # in one turn
 LONGEST_SLEEP: Final[Millis] = SECOND  # the monotonic clock stands still while the machine sleeps
@@ -28,6 +48,7 @@ class Leader:
     path: str
     observer: Any
     environment: Mapping[str, str]
+    keys: KeyRing
     attempts: int = 64
     failed: Callable[[], None] = lambda: None  # told if the thread has ended without being told to
     inbox: "SimpleQueue[ApiCall | None]" = field(factory=SimpleQueue, init=False)
@@ -39,14 +60,9 @@ class Leader:
         self.pool = Pool(size=self.attempts, wake=lambda: self.inbox.put(None))
         self.clock = SystemClock()
         self.machine = Machine(
-            clock=self.clock,
-            observer=self.observer,
-            workers_for=lambda machine: Attempts(pool=self.pool, turn=machine.turn_of_all),
-            randomness=secrets.token_bytes,
-            pick=secrets.randbelow,
-            new_token=random_token,
-            new_id=lambda: secrets.token_hex(16),
-            database=Database(path=self.path, layout=LAYOUT),
+            around=around(self.clock, self.observer, database := Database(path=self.path, layout=LAYOUT), self.keys),
+            workers_for=lambda machine: Attempts(pool=self.pool, turn=machine.turns),
+            database=database,
             environment=self.environment,
             attempts=self.attempts,
         )

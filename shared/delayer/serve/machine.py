@@ -1,4 +1,4 @@
-"""The scheduler on one machine, put together: what it is made of, and one turn of it (ADR 0185).
+"""The scheduler on one machine: what it is made of, and one turn of it (ADR 0185).
 
 Nothing runs by itself: who leads it says when a turn is, and hears when the next one should be.
 """
@@ -7,17 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
-from delayer.accept.rules.window import policies
-from delayer.actions.registered import RegisteredActions
 from delayer.actions.rules.foreign import built_in
-from delayer.actions.rules.registration import Registration
-from delayer.dead_letters.repository import StoredDeadLetters
-from delayer.engines.memory.runtime import InOrder, MemorySeal, MemorySecrets
-from delayer.engines.ports import Clock, Observer, ReceivedMessage, Unavailable, Workers
-from delayer.engines.sqlite import database, feed, queue
-from delayer.engines.sqlite.database import MEMORY, Database
+from delayer.engines.ports import ReceivedMessage, Workers
+from delayer.engines.sqlite import database, feed, objects, queue, secrets
+from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.feed import SqliteFeed
 from delayer.engines.sqlite.queue import Numbers, SqliteQueue
 from delayer.engines.sqlite.store import SqliteStore
@@ -26,31 +21,30 @@ from delayer.execute.execute import Execute
 from delayer.history.announce import Announce
 from delayer.http.answers import Response, unavailable
 from delayer.http.requests import ApiRequest
-from delayer.lambdas.memory_stream import CONTROL, JOURNAL, LEDGER, REGISTRY, SCHEDULES, WAITING
-from delayer.owners.rules import Quotas
+from delayer.lambdas.memory_stream import LEDGER, SCHEDULES, WAITING
 from delayer.relay.relay import Successors
-from delayer.schedule.instants import DAY, MINUTE, SECOND, Millis
+from delayer.schedule.instants import Millis
 from delayer.serve.fire import Fire
+from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
 from delayer.serve.reactions import AtOnce, FeedSource, Published, lifecycle_record, record_change
 from delayer.serve.turn import Turn
 from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.functions import loaded
-from delayer.wiring.manifest import MANIFEST, reaction_of
+from delayer.wiring.manifest import reaction_of
 from delayer.wiring.pump import Batch, Minutes, QueueSource, Source
-from delayer.wiring.settings import Settings
 from delayer.wiring.use_cases import execute, line
 
-LAYOUT: Final = database.LAYOUT + queue.LAYOUT + feed.LAYOUT
-LEAD: Final[Millis] = 50  # so long before its point in time a schedule is claimed
+LAYOUT: Final = database.LAYOUT + queue.LAYOUT + feed.LAYOUT + objects.OBJECTS + secrets.SECRETS
 CLAIMS: Final = 64  # in one turn
-LEASE: Final[Millis] = 10 * SECOND
 HAVE_SETTINGS: Final = ("delayer.engines.process", "delayer.extension.executor", "delayer.extension.policy")
-STACK: Final = "delayer"
 RELAY, EXECUTOR, POLICY = "delayer-relay", "executor-", "policy-"
 TIMING, EVENTS, OCCURRENCES = "timing-enqueuer", "stream-lifecycle", "stream-occurrences"
 JOURNALS, STEPPER, CANCELS_GROUPS = "lifecycle-journal", "series-stepper", "job-group-canceller"
 EACH_MINUTE: Final = ("task-1minute-series", "task-1minute-timing")
+KEYS: Final = "operator-id-key"
+ENDS: Final = frozenset({"api-schedule-delete", "api-schedule-stop", "api-series-delete", "api-group-delete"})
+FEEDS: Final = (SCHEDULES, WAITING, LEDGER)
 
 
 @define(kw_only=True, eq=False)
@@ -60,11 +54,6 @@ class ApiCall:
     function: str
     request: ApiRequest
     answer: Callable[[Response], None]
-
-    @property
-    def ends(self) -> bool:
-        """Whether it asks that something is not done: it is taken first."""
-        return self.function in ("api-schedule-delete", "api-schedule-stop", "api-series-delete", "api-group-delete")
 
 
 @define(kw_only=True, eq=False)
@@ -77,190 +66,69 @@ class Executor:
     workers: Any
 
 
-class NotYet(BaseException):
-    """Who would wait for an instant gives way to all else. Not an Exception: no code of Delayer's may catch it."""
-
-    def __init__(self, until: Millis) -> None:
-        super().__init__(until)
-        self.until = until
-
-
-@frozen
-class TurnClock:
-    """Port Clock, for what is done within a turn: nothing waits there."""
-
-    clock: Clock
-
-    def now(self) -> Millis:
-        return self.clock.now()
-
-    def sleep_until(self, instant: Millis) -> None:
-        """Raises NotYet."""
-        if instant > self.clock.now():
-            raise NotYet(instant)
-
-
-class Own(Bundle):
-    """The bundle of one function: what all have, and what is its own."""
-
-    def __init__(self, machine: "Machine", source: str, **own: Any) -> None:
-        self.__dict__.update(machine.parts)
-        self.source = source
-        self.__dict__.update(own)
-
-
 @define(kw_only=True, slots=False, eq=False)
 class Machine:
-    """All of it. `workers_for` makes what the attempts of an action are made with."""
+    """All of it."""
 
-    clock: Clock
-    observer: Any
-    workers_for: Callable[["Machine"], Workers]
-    randomness: Callable[[int], bytes]
-    pick: Callable[[int], int]
-    new_token: Callable[[], str]
-    new_id: Callable[[], str]
-    environment: Mapping[str, str] = field(factory=lambda: {"API_AUTHORIZATION": "NONE", "ALLOW_PRIVATE_TARGETS": "true"})
-    instead: Mapping[str, Mapping[str, object]] = field(factory=dict)  # what functions import, in the place of that
-    database: Database = field(factory=lambda: Database(layout=LAYOUT))
-    attempts: int = 64
+    around: Around
+    workers_for: Callable[["Machine"], Workers]  # makes what attempts are made with, for one action
+    database: Database
+    environment: Mapping[str, str]  # the variables that functions read themselves
+    chosen: Chosen = field(factory=Chosen)
+    attempts: int = 64  # at a time
     targets: Callable[[str], Any] | None = None  # by action, in the place of what its function reaches
-    lead: Millis = LEAD
-    each_minute: bool = True
-    limits: Quotas = field(factory=Quotas)
-    keep_for: Millis = 90 * DAY
-    event_source: str = "urn:delayer:machine"
-    subscribers: Mapping[str, Callable[[Any], object]] = field(factory=dict)
+    instead: Mapping[str, Mapping[str, object]] = field(factory=dict)  # what functions import, in the place of that
+    each_minute: bool = True  # whether anything happens each minute
+    turns: Turn = field(init=False)
+    queues: dict[str, SqliteQueue] = field(init=False, factory=dict)
+    executors: dict[str, Executor] = field(init=False, factory=dict)
+    _functions: dict[str, Any] = field(init=False, factory=dict)
+    _again: list[Callable[[], None]] = field(init=False, factory=list)  # what could not be written
 
     def __attrs_post_init__(self) -> None:
-        self.turn_of_all = Turn(database=self.database)
-        self.functions: dict[str, Any] = {}
-        self.executors: dict[str, Executor] = {}
-        self.queues: dict[str, SqliteQueue] = {}
-        self._later: list[Callable[[], None]] = []  # what could not be written
-        numbers = Numbers(self.clock)
-        self.numbers = numbers
-        self.feed = SqliteFeed(
-            database=self.database, clock=self.clock, numbers=numbers, tables=(SCHEDULES, WAITING, LEDGER)
-        )
+        self.clock, self.observer = self.around.clock, self.around.observer
+        self.turns = Turn(database=self.database)
+        self.numbers = Numbers(self.clock)
+        self.feed = SqliteFeed(database=self.database, clock=self.clock, numbers=self.numbers, tables=FEEDS)
         self.items = SqliteStore(database=self.database, heard=self.feed.hear)
-        self.settings = self._settings()
-        self.queue_of_jobs = self.queue("group", fifo=True)
-        self.actions = RegisteredActions(clock=self.clock, action_rows=Own.action_rows.make(self._seed()))  # type: ignore[attr-defined]
-        self.parts = self._parts()
-        self._deploy()
-        relay = self.ports(RELAY)
-        self.fire = build(
-            Fire, relay, line=line(relay), items=self.items, schedules=relay.schedules, successors=Successors(at_most=0)
-        )
-        self.sources = self._sources()
-        for name in self.database_queues():
+        self.settings = settings_of(self.chosen)
+        self.parts = Parts(self.around, self.settings, self.items, self.queue)
+        reaction_of(KEYS).made(self.parts.of(KEYS))({"command": "ensure"})
+        register(self.parts.of("deploy-action-registrar"), built_in())
+        relay = self.parts.of(RELAY)
+        own = {"line": line(relay), "items": self.items, "schedules": relay.schedules}
+        self.fire = build(Fire, relay, successors=Successors(at_most=0), **own)
+        self.uses = self._uses()
+        self.telling, self.sources = self._telling(), self._sources()
+        for (name,) in self.database.read("SELECT DISTINCT queue FROM messages", ()):
             self.queue(name)
-
-    def database_queues(self) -> list[str]:
-        """The queues that have something in them."""
-        with self.database.reading() as connection:
-            return [name for (name,) in connection.execute("SELECT DISTINCT queue FROM messages").fetchall()]
 
     # ------------------------------------------------------------ what it is made of
 
-    def _settings(self) -> Settings:
-        return Settings(
-            period=14 * MINUTE,
-            lease=LEASE,
-            lead=self.lead,
-            shards=1,
-            quotas=self.limits,
-            max_live=1,
-            backlog_mark=10_000,
-            heartbeats=0,
-            suspects="",
-            stack=STACK,
-            stack_id=f"arn:aws:cloudformation:local:000000000000:stack/{STACK}/0",
-            keep_for=self.keep_for,
-            event_source=self.event_source,
-            has_events=True,
-            has_journal=True,
-            has_canary=False,
-            policies=policies(),
-            has_timing=True,
-            lanes=("relaxed",),
-            schedules_table=SCHEDULES,
-            relaxed_table=SCHEDULES,
-            waiting_table=WAITING,
-            timing_table=WAITING,
-            ledger_table=LEDGER,
-            control_table=CONTROL,
-            registry_table=REGISTRY,
-            journal_table=JOURNAL,
-        )
-
-    def _seed(self) -> Any:
-        seed = Bundle()
-        seed.__dict__.update(settings=self.settings, items=self.items)
-        return seed
-
-    def _parts(self) -> dict[str, Any]:
-        """What all functions have. All else a bundle makes of it."""
-        from delayer.engines.memory.runtime import MemoryObjects
-
-        return {
-            "settings": self.settings,
-            "observer": self.observer,
-            "clock": TurnClock(self.clock),
-            "parallel": InOrder(),
-            "randomness": self.randomness,
-            "pick": self.pick,
-            "new_token": self.new_token,
-            "new_job_id": self.new_id,
-            "new_series_id": self.new_id,
-            "items": self.items,
-            "fail_fast_items": self.items,
-            "actions": self.actions,
-            "delayer_queue": self.queue("delayer"),
-            "group_queue": self.queue_of_jobs,
-            "executor_queues": QueuesOf(lambda kind: self.queue(EXECUTOR + kind), self.actions),
-            "policy_queues": QueuesOf(lambda name: self.queue(POLICY + name), self.settings.policies),
-            "dead_letter_store": StoredDeadLetters(MemoryObjects()),
-            "secrets": MemorySecrets(),
-            "seal": MemorySeal(),
-        }
-
-    def _deploy(self) -> None:
-        """The keys and the actions of a new file."""
-        ports = self.ports("operator-id-key")
-        reaction_of("operator-id-key").made(ports)({"command": "ensure"})
-        known = ports.action_rows.actions()
-        for kind, action in built_in().items():
-            registration = Registration(action=action, stack=self.settings.stack_id, token=STACK)
-            if [one.action for one in known.get(kind, ())] != [action]:
-                ports.action_rows.write(kind, (registration,), tuple(known.get(kind, ())))
-
-    def queue(self, name: str, *, fifo: bool = False) -> SqliteQueue:
+    def queue(self, name: str) -> SqliteQueue:
         """The queue of this name."""
         if name not in self.queues:
             self.queues[name] = SqliteQueue(
-                database=self.database, clock=self.clock, numbers=self.numbers, name=name, fifo=fifo
+                database=self.database, clock=self.clock, numbers=self.numbers, name=name, fifo=name == "group"
             )
         return self.queues[name]
 
-    def ports(self, function: str, **own: Any) -> Bundle:
+    def ports(self, function: str) -> Bundle:
         """The bundle of one function."""
-        return Own(self, function, **own)
+        return self.parts.of(function)
 
     def function(self, name: str) -> Any:
         """Its module, as it is deployed."""
-        if name not in self.functions:
+        if name not in self._functions:
             settings = {one: {"setting": self.environment.__getitem__} for one in HAVE_SETTINGS}
-            self.functions[name] = loaded(name, self, self.environment, {**settings, **self.instead})
-        return self.functions[name]
+            self._functions[name] = loaded(name, self, self.environment, {**settings, **self.instead})
+        return self._functions[name]
 
     def executor(self, kind: str) -> Executor:
         """Made when the first schedule with this action is due."""
         if kind not in self.executors:
-            name = EXECUTOR + kind
-            workers, own = self.workers_for(self), self.queue(name)
-            ports = self.ports(name, own_queue=own, workers=workers, clock=self.clock)
+            workers, own = self.workers_for(self), self.queue(EXECUTOR + kind)
+            ports = self.parts.of(EXECUTOR + kind, own_queue=own, workers=workers, clock=self.clock)
             made = self._execute(kind, ports)
             made = evolve(made, room=evolve(made.room, slots=self.attempts))
             requests = {one: evolve(how, moment=0) for one, how in made.requests().items()}
@@ -269,8 +137,7 @@ class Machine:
         return self.executors[kind]
 
     def _execute(self, kind: str, ports: Bundle) -> Execute:
-        if kind not in built_in():
-            assert self.targets
+        if self.targets and kind not in built_in():
             return execute(ports, self.targets(kind))
         handler = self.function(EXECUTOR + kind).handler
         handler.ports = ports
@@ -278,71 +145,61 @@ class Machine:
         target = self.targets(kind) if self.targets else own
         return execute(ports, target, own.check, lambda: True, {kind: own.action_type}, own.seconds)
 
-    def _sources(self) -> list[Source]:
-        """In the order in which they are asked."""
-        given: dict[str, dict[str, Any]] = {}
-        self.uses: dict[str, Callable[[Any], Any]] = {
-            one: reaction_of(one).made(self.ports(one), **given.get(one, {}))
-            for one in (RELAY, TIMING, CANCELS_GROUPS, STEPPER, JOURNALS, *EACH_MINUTE)
-        }
-        for name in self.settings.policies:
-            self.uses[POLICY + name] = partial(self._decide, name)
-        self.uses |= {EVENTS: self._announcing(EVENTS), OCCURRENCES: self._announcing(OCCURRENCES)}
-        waiting = FeedSource(function=TIMING, feed=self.feed, read=partial(record_change, tables=(WAITING,)))
-        of_series = partial(lifecycle_record, tables=(LEDGER,), of_occurrences=True)
-        of_all = partial(lifecycle_record, tables=(SCHEDULES, WAITING, LEDGER), of_occurrences=False)
-        self.telling = FeedSource(function=EVENTS, feed=self.feed, read=of_all)
-        return [
-            FeedSource(function=OCCURRENCES, feed=self.feed, read=of_series),
-            waiting,
-            QueueSource(function=RELAY, queue=self.queue("delayer"), at_most=10, alone=True),  # type: ignore[arg-type]
-            *(QueueSource(function=POLICY + one, queue=self.queue(POLICY + one)) for one in self.settings.policies),  # type: ignore[arg-type]
-            QueueSource(function=CANCELS_GROUPS, queue=self.queue_of_jobs, at_most=1),  # type: ignore[arg-type]
-            *(Minutes(function=one, clock=self.clock) for one in EACH_MINUTE if self.each_minute),
-        ]
-
-    def _announcing(self, function: str) -> Announce:
-        """With what its events lead to."""
-        at_once = [AtOnce(use=self.uses[JOURNALS], gets={}), AtOnce(use=self.uses[STEPPER], gets=reaction_of(STEPPER).queue.gets)]  # type: ignore[union-attr, arg-type]
-        return build(Announce, self.ports(function), topic=Published(at_once=at_once))
+    def _uses(self) -> dict[str, Callable[..., Any]]:
+        named = (RELAY, TIMING, CANCELS_GROUPS, STEPPER, JOURNALS, *EACH_MINUTE)
+        uses: dict[str, Callable[..., Any]] = {one: reaction_of(one).made(self.parts.of(one)) for one in named}
+        steps = reaction_of(STEPPER).queue
+        assert steps
+        told = Published(
+            at_once=[AtOnce(use=uses[JOURNALS], gets={}), AtOnce(use=uses[STEPPER], gets=steps.gets or {})]
+        )
+        uses |= {one: build(Announce, self.parts.of(one), topic=told) for one in (EVENTS, OCCURRENCES)}
+        return uses | {POLICY + one: partial(self._decide, POLICY + one) for one in self.settings.policies}
 
     def _decide(self, policy: str, batch: Sequence[ReceivedMessage]) -> Any:
-        name = POLICY + policy
-        if name not in self.functions:
-            decider = self.function(name).handler.target
-            choose = evolve(decider, clock=lambda: self.clock)
-            self._deciders = getattr(self, "_deciders", {})
-            self._deciders[name] = reaction_of(name).made(self.ports(name), choose=choose)
-        return self._deciders[name](batch)
+        """The function of a policy is loaded when it is asked for the first time."""
+        decider = self.function(policy).handler.target
+        choose = evolve(decider, clock=lambda: self.clock)
+        self.uses[policy] = reaction_of(policy).made(self.parts.of(policy), choose=choose)
+        return self.uses[policy](batch)
+
+    def _telling(self) -> FeedSource:
+        """What is told of all that happened but of series, which are told at once."""
+        read = partial(lifecycle_record, tables=FEEDS, of_occurrences=False)
+        return FeedSource(function=EVENTS, feed=self.feed, read=read)
+
+    def _sources(self) -> list[Source]:
+        """In the order in which they are asked."""
+        of_series = partial(lifecycle_record, tables=(LEDGER,), of_occurrences=True)
+        return [
+            FeedSource(function=OCCURRENCES, feed=self.feed, read=of_series),
+            FeedSource(function=TIMING, feed=self.feed, read=partial(record_change, tables=(WAITING,))),
+            QueueSource(function=RELAY, queue=self.queue("delayer"), alone=True),
+            *(QueueSource(function=POLICY + one, queue=self.queue(POLICY + one)) for one in self.settings.policies),
+            QueueSource(function=CANCELS_GROUPS, queue=self.queue("group"), at_most=1),
+            *(Minutes(function=one, clock=self.clock) for one in EACH_MINUTE if self.each_minute),
+        ]
 
     # ------------------------------------------------------------ one turn
 
     def turn(self, calls: Sequence[ApiCall] = (), *, calls_only: bool = False) -> bool:
-        """Does what there is to do now, and commits it. Whether there was anything."""
-        turn = self.turn_of_all
-        turn.begin()
-        try:
-            again, self._later = self._later, []
-            for one in again:
-                one()
-            for call in sorted(calls, key=lambda one: not one.ends):
-                turn.do(partial(self._answered, call), partial(_deliver, call))
-            moved = not calls_only and self._react(is_quiet=not calls)
-        except BaseException:
-            turn.give_up()
-            raise
-        return turn.end() or moved or bool(calls)
+        """Does what there is to do now, and commits it. Whether there was anything.
 
-    def _react(self, *, is_quiet: bool) -> bool:
-        """To what has happened, and to what is due. What is told of it waits until it is quiet."""
-        moved = self._fire()
-        for name in [one for one in self.queues if one.startswith(EXECUTOR)]:
-            moved = self._lead(self.executor(name.removeprefix(EXECUTOR))) or moved
-        for source in [*self.sources, *([self.telling] if is_quiet else [])]:
-            for batch in source.batches():
-                self._run(batch)
-                moved = True
-        return moved
+        In this order: what ends something, what is due, outcomes, all other calls, and what follows from changes.
+        """
+        self.turns.begin()
+        try:
+            again, self._again = self._again, []
+            for do in again:
+                do()
+            self._answer([one for one in calls if one.function in ENDS])
+            moved = not calls_only and self._fire_and_execute()
+            self._answer([one for one in calls if one.function not in ENDS])
+            moved = not calls_only and self._react(is_quiet=not calls) or moved
+        except BaseException:
+            self.turns.give_up()
+            raise
+        return self.turns.end() or moved or bool(calls or again)
 
     def next_at(self) -> Millis | None:
         """When there will be something to do, as far as it is known."""
@@ -351,18 +208,28 @@ class Machine:
             instants += [one.desk.next_at(), one.queue.next_visible()]
         return min((one for one in instants if one is not None), default=None)
 
+    def _answer(self, calls: Sequence[ApiCall]) -> None:
+        for call in calls:
+            self.turns.do(partial(self._answered, call), partial(_deliver, call))
+
+    def _answered(self, call: ApiCall) -> Response:
+        made: Response = self.function(call.function).handler.answer(call.request)
+        return made
+
+    def _fire_and_execute(self) -> bool:
+        moved = self._fire()
+        for name in [one for one in self.queues if one.startswith(EXECUTOR)]:
+            moved = self._lead(self.executor(name.removeprefix(EXECUTOR))) or moved
+        return moved
+
     def _fire(self) -> bool:
         """No more than can soon begin."""
         room = self.attempts - sum(one.desk.number for one in self.executors.values())
         following = self.fire.next_at()
         if room <= 0 or following is None or following > self.clock.now():
             return False
-        self.turn_of_all.do(partial(self.fire.page, min(CLAIMS, room)), self._fired)
+        self.turns.do(partial(self.fire.page, min(CLAIMS, room)), partial(self._warn, "nothing was fired"))
         return True
-
-    def _fired(self, outcome: Any) -> None:
-        if isinstance(outcome, Exception):
-            self.observer.warn("nothing fired", error=repr(outcome))
 
     def _lead(self, one: Executor) -> bool:
         """Nothing begins that is not on the disk."""
@@ -381,58 +248,48 @@ class Machine:
         return moved
 
     def _done(self, one: Executor, received: ReceivedMessage, is_done: bool | None) -> None:
+        """Its course has ended."""
         failed = [] if is_done else [received.message_id]
+        self.turns.do(partial(one.queue.settle, [received], failed), partial(self._has_left, one, received, is_done))
 
-        def told(outcome: Any) -> None:
-            if isinstance(outcome, Exception):
-                self._later.append(partial(self._done, one, received, is_done))
+    def _has_left(self, one: Executor, received: ReceivedMessage, is_done: bool | None, outcome: Any) -> None:
+        if isinstance(outcome, Exception):
+            self._again.append(partial(self._done, one, received, is_done))
 
-        self.turn_of_all.do(partial(one.queue.settle, [received], failed), told)
+    def _react(self, *, is_quiet: bool) -> bool:
+        """To what has happened. What is told of it waits until it is quiet."""
+        moved = False
+        for source in [*self.sources, *([self.telling] if is_quiet else [])]:
+            for batch in source.batches():
+                self.turns.do(partial(self._run, batch), partial(self._has_run, batch))
+                moved = True
+        return moved
 
     def _run(self, batch: Batch) -> None:
-        """One function: all of it, or nothing. What fails comes again, later each time."""
-        self.turn_of_all.do(partial(self._used, batch), partial(self._settled, batch))
-
-    def _used(self, batch: Batch) -> None:
+        """One function: all that it does, or nothing."""
+        given = [] if isinstance(batch.source, Minutes) else [batch.items]
         try:
-            failed = self.uses[batch.function](*([batch.items] if batch.items or not isinstance(batch.source, Minutes) else []))
+            failed = self.uses[batch.function](*given)
         except NotYet as early:
             assert isinstance(batch.source, QueueSource)
             batch.source.queue.put_off(batch.items, early.until)
             return
         batch.settle(failed if isinstance(failed, list) else [])
 
-    def _settled(self, batch: Batch, outcome: Any) -> None:
+    def _has_run(self, batch: Batch, outcome: Any) -> None:
+        """What has failed comes again, later each time."""
         if isinstance(outcome, Exception):
-            self.observer.warn("a function failed", function=batch.function, error=repr(outcome))
-            self._later.append(partial(self._set_aside, batch))
+            self._warn(f"{batch.function} has failed", outcome)
+            self._again.append(partial(self._set_aside, batch))
 
     def _set_aside(self, batch: Batch) -> None:
         failed = [one.message_id for one in batch.items] if isinstance(batch.source, QueueSource) else []
-        self.turn_of_all.do(partial(batch.settle, failed), lambda _: None)
+        self.turns.do(partial(batch.settle, failed), lambda _: None)
 
-    def _answered(self, call: ApiCall) -> Response:
-        made: Response = self.function(call.function).handler.answer(call.request)
-        return made
+    def _warn(self, what: str, outcome: Any) -> None:
+        if isinstance(outcome, Exception):
+            self.observer.warn(what, error=repr(outcome))
 
 
 def _deliver(call: ApiCall, outcome: Any) -> None:
     call.answer(unavailable() if isinstance(outcome, Exception) else outcome)
-
-
-class QueuesOf(Mapping[str, Any]):
-    """A queue for each of some names."""
-
-    def __init__(self, queue_of: Callable[[str], SqliteQueue], names: Any) -> None:
-        self._queue_of, self._names = queue_of, names
-
-    def __getitem__(self, name: str) -> SqliteQueue:
-        if name not in self._names:
-            raise KeyError(name)
-        return self._queue_of(name)
-
-    def __iter__(self) -> Any:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)

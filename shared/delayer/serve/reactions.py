@@ -43,7 +43,9 @@ class FeedSource(Source):
     def batches(self) -> Iterator[Batch]:
         changes = self.feed.after(self.feed.cursor(self.function), self.at_most)
         if changes:
-            yield Batch(source=self, items=[item for one in changes if (item := self.read(one))], shard=changes[-1].number)
+            yield Batch(
+                source=self, items=[item for one in changes if (item := self.read(one))], shard=changes[-1].number
+            )
 
     def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
         """What has failed is kept apart: nothing waits for it."""
@@ -122,9 +124,7 @@ class Published:
             from delayer.engines.ports import Outgoing
 
             told_later = [
-                Outgoing(body=one.text)
-                for at, one in enumerate(announcements)
-                if lets_through(gets, attributes[at])
+                Outgoing(body=one.text) for at, one in enumerate(announcements) if lets_through(gets, attributes[at])
             ]
             if told_later:
                 queue.send(told_later)

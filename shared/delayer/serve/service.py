@@ -14,9 +14,11 @@ from delayer.serve.door.application import Door
 from delayer.serve.door.server import DoorServer, bound
 from delayer.serve.door.tokens import Tokens, tokens_in
 from delayer.serve.folder import open_folder
+from delayer.serve.keys import open_keys
 from delayer.serve.lead import Leader
 from delayer.serve.lines import Lines
 
+KEYS: Final = "secrets.key"  # the file in the folder
 ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -38,7 +40,13 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
     listening = bound(where)
     folder = open_folder(options.data)
     folder.examine(APPLICATION, VERSION)
-    leader = Leader(path=str(folder.database), observer=Lines(), attempts=options.attempts, environment=_settings(where, tokens))
+    leader = Leader(
+        path=str(folder.database),
+        observer=Lines(),
+        keys=open_keys(folder.path / KEYS, environment, ()),
+        attempts=options.attempts,
+        environment=_settings(where, tokens),
+    )
     door = Door(
         leader.submit,
         leader.observer,
@@ -73,5 +81,3 @@ def _settings(where: Admitted, tokens: Tokens | None) -> dict[str, str]:
         "ALLOW_PRIVATE_TARGETS": "true" if where.allow_private else "false",
         "PRIVATE_TARGETS": ",".join(map(str, where.private)),
     }
-
-

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 from types import CodeType, ModuleType, SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from delayer.engines.memory.runtime import MemoryObserver
-from delayer.wiring.in_memory import StackInMemory
+from delayer.wiring.bundle import Bundle
 
 BUNDLED: Final = Path(__file__).parent / "bundled"  # in the wheel
 CHECKED_OUT: Final = Path(__file__).parents[3] / "functions"  # beside shared/ in the repository
@@ -33,9 +33,22 @@ class HandlerObserver(MemoryObserver):
         return handler
 
 
+class HasPorts(Protocol):
+    """Has a bundle for each function."""
+
+    @property
+    def observer(self) -> Any:
+        """Stands in for the telemetry of all."""
+        ...
+
+    def ports(self, function: str) -> Bundle:
+        """The bundle of one."""
+        ...
+
+
 def loaded(
     function: str,
-    stack: StackInMemory,
+    stack: HasPorts,
     settings: Mapping[str, str],
     instead: Mapping[str, Mapping[str, object]] | None = None,
 ) -> Any:

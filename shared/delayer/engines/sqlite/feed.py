@@ -104,7 +104,7 @@ class SqliteFeed:
         """Deletes what all have read and what is older. The newest stays, so that numbers go on. Returns how many."""
         number = min([self.last - 1, *(self.cursor(one) for one in readers)])
         with self.database.writing() as connection:
-            delete = "DELETE FROM changes WHERE number IN (SELECT number FROM changes WHERE number <= ? AND at < ? LIMIT ?)"
+            delete = (
+                "DELETE FROM changes WHERE number IN (SELECT number FROM changes WHERE number <= ? AND at < ? LIMIT ?)"
+            )
             return int(connection.execute(delete, (number, before, at_most)).rowcount)
-
-

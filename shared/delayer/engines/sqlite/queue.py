@@ -101,7 +101,7 @@ class SqliteQueue:
             return []
         with self.database.reading() as connection:
             rows = connection.execute(READY, (self.name, now, at_most + len(self._out))).fetchall()
-        received = []
+        received: list[ReceivedMessage] = []
         for number, sent_at, tries, group, body in rows:
             if number in self._out or (self.fifo and group in self._out.values()) or len(received) == at_most:
                 continue
@@ -159,9 +159,9 @@ class SqliteQueue:
         return self._count("visible_at > ?")
 
     @property
-    def messages(self) -> int:
-        """How many are in it."""
-        return self._count("number > ?", 0)
+    def messages(self) -> range:
+        """As many as are in it."""
+        return range(self._count("number > ?", 0))
 
     def _count(self, when: str, value: Any = None) -> int:
         with self.database.reading() as connection:
