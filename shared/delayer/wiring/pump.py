@@ -86,6 +86,11 @@ class StreamSource(Source):
 class Received(Protocol):
     """A queue, as its consumer sees it."""
 
+    @property
+    def name(self) -> str:
+        """As the manifest has it."""
+        ...
+
     def receive(self, at_most: int = 10) -> list[ReceivedMessage]:
         """Some of what is visible."""
         ...
