@@ -242,9 +242,12 @@ class Room:
 
     def _has_slot(self, party: Party) -> bool:
         """Slots cost nothing: each environment sees to its own (ADR 0113)."""
+        running = len(self._inside)
+        if has_room(running, running, running):  # whosever they are
+            return True
         inside = [one for one, _ in self._inside.values()]
         of_owner = sum(one.owner == party.owner for one in inside)
-        return has_room(inside.count(party), of_owner, len(inside))
+        return has_room(inside.count(party), of_owner, running)
 
     def _without_place(
         self, key: str, message: ExecutorMessage, party: Party, limit: Block | None
