@@ -26,6 +26,8 @@ KINDS: Final[Mapping[type[apsw.Error], type[sqlite3.Error]]] = {
     apsw.MisuseError: sqlite3.InterfaceError,
     apsw.RangeError: sqlite3.InterfaceError,
 }
+# Of an error that began in a VFS, SQLite's own text is not known.
+TEXTS: Final = {apsw.FullError: "database or disk is full", apsw.IOError: "disk I/O error"}
 CHANGING: Final = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 
 
@@ -34,7 +36,8 @@ def translated(error: apsw.Error) -> sqlite3.Error:
     code = getattr(error, "extendedresult", None)
     if code is None:  # none of SQLite's: a closed connection, too few parameters
         return sqlite3.ProgrammingError(str(error))
-    new = KINDS.get(type(error), sqlite3.OperationalError)(str(error))
+    text = str(error) or TEXTS.get(type(error), "")
+    new = KINDS.get(type(error), sqlite3.OperationalError)(text)
     name = apsw.mapping_extended_result_codes.get(code) or apsw.mapping_result_codes.get(code & 0xFF)
     new.sqlite_errorcode, new.sqlite_errorname = code, str(name)
     return new

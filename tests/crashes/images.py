@@ -101,8 +101,10 @@ class _File:
 class _Disk:
     files: dict[str, _File] = field(factory=dict)  # as the program sees them
     entries: dict[str, list[_File | None]] = field(factory=dict)  # of each name: what is synced, and what came since
+    syncs: int = 0
 
     def play(self, event: Event) -> None:
+        self.syncs += isinstance(event, Synced | FolderSynced)
         match event:
             case Found():
                 self.files[event.file] = _File(bytearray(event.content))
@@ -205,18 +207,19 @@ def cases(recording: Recording, seeds: int = 1) -> list[Case]:
 
 
 def _cases(recording: Recording, seeds: int) -> Iterator[tuple[Case, Operation]]:
-    disk, number = _Disk(), 0
-    for event in recording.events:
-        disk.play(event)
-        if isinstance(event, Found | Marked):
-            continue
-        number += 1
+    """Without those that are the same as one before: between two syncs and two marks, nothing is one and the same."""
+    of_nothing = None
+    for number, last, marks, disk in _stops(recording):
         if disk.is_synced:
-            yield Case(number, How.ALL), event
-        else:
-            for how in How:
-                for seed in range(1 if how in (How.NOTHING, How.ALL) else seeds):
-                    yield Case(number, how, seed), event
+            yield Case(number, How.ALL), last
+            continue
+        if (same := (disk.syncs, len(marks))) != of_nothing:
+            of_nothing = same
+            yield Case(number, How.NOTHING), last
+        yield Case(number, How.ALL), last
+        for how in (How.PREFIX, How.SECTORS, How.PAGES):
+            for seed in range(seeds):
+                yield Case(number, how, seed), last
 
 
 def chosen(recording: Recording, at_most: int, seed: int = 0, seeds: int = 1) -> list[Case]:

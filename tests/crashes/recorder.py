@@ -28,15 +28,20 @@ from tests.crashes.recording import (
     Written,
 )
 
-Fault: TypeAlias = Callable[[Operation], Exception | None]  # the error that an operation ends with, if it fails
+Fault: TypeAlias = Callable[[Operation], int]  # SQLite's code that an operation fails with (SQLITE_IOERR_FSYNC), or 0
 SHARED_MEMORY: Final = "-shm"
 # SQLite syncs the folder when it first syncs one of these, if it has asked for it to be created.
 WITH_FOLDER: Final = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_SUPER_JOURNAL
 _numbers: Final = count()
 
 
-def no_fault(operation: Operation) -> None:
+def no_fault(operation: Operation) -> int:
     """Every operation succeeds."""
+    return apsw.SQLITE_OK
+
+
+def _resolved(folder: Path) -> Path:
+    return folder.resolve()  # as SQLite names its files
 
 
 @define(eq=False)
@@ -46,7 +51,7 @@ class Recorder:
     Files that are there already belong to the recording, as they are.
     """
 
-    folder: Path = field(converter=Path.resolve)
+    folder: Path = field(converter=_resolved)
     fault: Fault = no_fault
     _events: list[Event] = field(factory=list, init=False)
     _lock: RLock = field(factory=RLock, init=False)
@@ -62,6 +67,7 @@ class Recorder:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.fault = no_fault  # whatever is still open can be closed
         self._vfs.unregister()
 
     def connect(self, path: str, **_: Any) -> ApswConnection:
@@ -81,8 +87,8 @@ class Recorder:
     def note(self, operation: Operation, do: Callable[[], Any]) -> None:
         """Performs an operation, and records it if it succeeded: in the order in which the disk got them."""
         with self._lock:
-            if error := self.fault(operation):
-                raise error
+            if code := self.fault(operation):
+                raise apsw.exception_for(code)
             do()
             self._events.append(operation)
 

@@ -111,18 +111,18 @@ def test_the_same_image_is_tried_once_but_not_after_another_answer() -> None:
 
 def test_all_cases_are_counted_before_they_are_tried() -> None:
     recording = Recording((Found("f", b""), *WRITES, Synced("f", 2)))
-    assert len(cases(recording, seeds=2)) == 3 * (2 + 3 * 2) + 1
+    assert len(cases(recording, seeds=2)) == 1 + 3 * (1 + 3 * 2) + 1  # nothing is the same three times
     assert [str(case) for case in cases(recording)][-2:] == ["3-pages-0", "4-all-0"]
     assert [Case.from_text(str(case)) for case in cases(recording)] == cases(recording)
 
 
 def test_a_choice_has_some_of_each_kind() -> None:
     """A log has a hundred writes for each one of the database."""
-    log = [Written("log", number, b"x") for number in range(500)]
+    log = [Written("log", number, b"x") for number in range(100)]
     recording = Recording((Found("log", b""), Found("f", b""), *log, WRITES[0], *log))
     some = chosen(recording, 20)
     assert len(some) == len(set(some)) == 20
-    assert 501 in {case.number for case in some}
+    assert 101 in {case.number for case in some}
     assert chosen(recording, 20) == some != chosen(recording, 20, seed=1)
     assert chosen(recording, 10**6) == sorted(cases(recording))
 

@@ -66,7 +66,7 @@ def victim(numbers: Numbers) -> Victim:
 
 
 def test_what_was_answered_outlives_every_kill(victim: Victim, numbers: Numbers) -> None:
-    """It takes two seconds: six lives of a process."""
+    """It takes some seconds: six lives of a process."""
     said: list[str] = []
     assert 0 < kill_often(victim, 5, say=said.append) < victim.ready_within
     assert numbers.answered
@@ -74,13 +74,14 @@ def test_what_was_answered_outlives_every_kill(victim: Victim, numbers: Numbers)
 
 
 def test_an_answer_before_it_is_stored_is_found(victim: Victim) -> None:
-    """It takes a second: some lives of a process."""
+    """It takes some seconds: some lives of a process."""
     late = evolve(victim, command=(*victim.command, example.LATE))
     with pytest.raises(Broken, match=r"after kill \d+ \(seed 0\): \d+ of \d+ answered numbers are lost"):
         kill_often(late, 10)
 
 
 def test_a_process_that_ends_by_itself_is_no_kill(victim: Victim) -> None:
+    """It takes a second, in which the process ends."""
     with pytest.raises(Broken, match=r"ended with status 2:\n.*No space"):
         kill_often(evolve(victim, command=("sh", "-c", "echo No space; exit 2")), 1)
     with pytest.raises(Broken, match="ended by itself, with status 3"):
@@ -90,7 +91,7 @@ def test_a_process_that_ends_by_itself_is_no_kill(victim: Victim) -> None:
                 command=("sh", "-c", "sleep 0.2; exit 3"),
                 is_ready=lambda: True,
                 load=lambda is_dead: None,
-                killed_after=(2, 2),
+                killed_after=(1, 1),
             ),
             1,
         )

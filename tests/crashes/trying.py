@@ -4,7 +4,9 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Protocol
@@ -17,6 +19,7 @@ from tests.crashes.recording import Recording
 
 IN_MEMORY: Final = Path("/dev/shm")  # an image is read once, and then forgotten: a disk would only make it slower
 SHOWN_EVERY: Final = 0.2  # seconds
+CHUNK: Final = 100  # cases that a process tries at a time; those of one point are neighbours
 Shown = Callable[[str], None]
 
 
@@ -95,6 +98,41 @@ def try_all(
             say(f"{story.name}: {tried:,} of at most {len(wanted):,} crash points, {now - began:.0f} s")
     say("")
     return Tally(tried, tuple(found))
+
+
+def try_on_all_processors(story: CrashStory, recording: Recording, wanted: Sequence[Case], *, faults: int = 1) -> Tally:
+    """The same, in processes that the story is copied to. The first faults are those of the first points."""
+    began, tried = time.monotonic(), 0
+    found: list[Fault] = []
+    chunks = [wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK)]
+    pool = ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_begin, initargs=(story, recording, faults))
+    try:
+        for number, tally in enumerate(pool.map(_try_chunk, chunks), 1):
+            tried, found = tried + tally.tried, found + list(tally.faults)
+            if len(found) >= faults:
+                break
+            done = min(number * CHUNK, len(wanted))
+            shown(f"{story.name}: {done:,} of {len(wanted):,} crash points, {time.monotonic() - began:.0f} s")
+    finally:
+        pool.shutdown(cancel_futures=True)
+    shown("")
+    return Tally(tried, tuple(found[:faults]))
+
+
+_given: list[tuple[CrashStory, Recording, int]] = []  # of a process: the story that it tries
+
+
+def _begin(story: CrashStory, recording: Recording, faults: int) -> None:
+    _given.append((story, recording, faults))
+
+
+def _try_chunk(wanted: Sequence[Case]) -> Tally:
+    [(story, recording, faults)] = _given
+    return try_all(story, recording, wanted, faults=faults, say=_unseen)
+
+
+def _unseen(text: str) -> None:
+    """One process speaks for all."""
 
 
 def try_one(story: CrashStory, point: CrashPoint) -> Fault | None:
