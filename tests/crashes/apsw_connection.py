@@ -110,9 +110,10 @@ class ApswCursor:
 class ApswConnection:
     """It commits by itself, as a connection of `sqlite3` with `isolation_level=None` does."""
 
-    def __init__(self, path: str, vfs: str | None = None) -> None:
+    def __init__(self, path: str, vfs: str | None = None, *, is_uri: bool = False) -> None:
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | (apsw.SQLITE_OPEN_URI if is_uri else 0)
         with translating():
-            self._connection = apsw.Connection(path, vfs=vfs)
+            self._connection = apsw.Connection(path, flags=flags, vfs=vfs)
 
     def cursor(self) -> ApswCursor:
         with translating():

@@ -40,6 +40,7 @@ class Victim:
     environment: Mapping[str, str] = field(factory=lambda: dict(os.environ))
     ready_within: float = 20.0  # seconds
     killed_after: tuple[float, float] = (0.05, 1.0)  # seconds of load, at least and at most
+    killed_in_start: float = 0.2  # of the lives; they are killed before they are ready, while they recover
 
 
 def kill_often(victim: Victim, times: int, seed: int = 0, say: Shown = shown) -> float:
@@ -48,12 +49,14 @@ def kill_often(victim: Victim, times: int, seed: int = 0, say: Shown = shown) ->
     Raises Broken at the first broken promise; its text has the number of the kill, and the end of the output.
     """
     chance, began = Random(seed), time.monotonic()
-    longest = 0.0
     output = victim.folder / "output.txt"
     with _life(victim, output) as process:
-        _wait(victim, process)
+        longest = _wait(victim, process)
         _load_and_kill(victim, process, chance)
     for number in range(1, times + 1):
+        while chance.random() < victim.killed_in_start:
+            with _life(victim, output) as process:
+                time.sleep(chance.uniform(0, longest))
         with _life(victim, output) as process:
             longest = max(longest, _wait(victim, process))
             try:

@@ -70,9 +70,9 @@ class Recorder:
         self.fault = no_fault  # whatever is still open can be closed
         self._vfs.unregister()
 
-    def connect(self, path: str, **_: Any) -> ApswConnection:
+    def connect(self, path: str, *, uri: bool = False, **_: Any) -> ApswConnection:
         """In the place of `sqlite3.connect`, whose other arguments do not matter here."""
-        return ApswConnection(path, self._vfs.vfs_name)
+        return ApswConnection(path, self._vfs.vfs_name, is_uri=uri)
 
     def mark(self, what: object) -> None:
         """Notes what the program told the world now."""

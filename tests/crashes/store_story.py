@@ -4,8 +4,7 @@ The engine of `delayer serve` has a longer one. This one shows that the recorder
 """
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -41,12 +40,16 @@ class Answered:
     number: int
 
 
-@contextmanager
-def sqlite_of(recorder: Recorder) -> Iterator[None]:
-    """Within it, the engine gets the recorder's connections. Its settings are its own: they are what is tried."""
-    instead = SimpleNamespace(**{**vars(sqlite3), "connect": recorder.connect})
-    with patch.object(engine, "sqlite3", instead):
-        yield
+def open_store(path: Path, connect: Callable[..., Any] = sqlite3.connect) -> tuple[SqliteStore, Any]:
+    """A store on a connection of another kind, and that connection. The settings are those of the store."""
+    opened: list[Any] = []
+
+    def connected(*arguments: Any, **named: Any) -> Any:
+        opened.append(connect(*arguments, **named))
+        return opened[0]
+
+    with patch.object(engine, "sqlite3", SimpleNamespace(**{**vars(sqlite3), "connect": connected})):
+        return SqliteStore(path=str(path)), opened[0]
 
 
 @define(kw_only=True)
@@ -61,9 +64,7 @@ class StoreStory:
 
     def play(self, recorder: Recorder) -> None:
         chance = Random(self.seed)
-        with sqlite_of(recorder):
-            store = SqliteStore(path=str(recorder.folder / FILE))
-        connection = store._connection
+        store, connection = open_store(recorder.folder / FILE, recorder.connect)
         connection.execute(f"PRAGMA wal_autocheckpoint = {SHORT_LOG}")
         if self.setting:
             connection.execute(f"PRAGMA {self.setting}")
@@ -90,8 +91,7 @@ class StoreStory:
         """There is what some number of transactions made: all that were answered, none that was not asked for."""
         answered = max((one.number for one in point.marks if isinstance(one, Answered)), default=0)
         asked = max((one.number for one in point.marks if isinstance(one, Asked)), default=0)
-        store = SqliteStore(path=str(folder / FILE))
-        connection: Any = store._connection
+        store, connection = open_store(folder / FILE)
         try:
             sound = connection.execute("PRAGMA integrity_check").fetchone()[0]
             if sound != "ok":

@@ -11,7 +11,7 @@ from delayer.engines.sqlite import SqliteStore
 from tests.contract import test_store as contract
 from tests.crashes.apsw_connection import ApswConnection
 from tests.crashes.recorder import Recorder
-from tests.crashes.store_story import FILE, sqlite_of
+from tests.crashes.store_story import FILE, open_store
 
 # All tests of the contract, those to come, too. Its fixture `store` is the one below.
 globals().update({name: test for name, test in vars(contract).items() if name.startswith("test_")})
@@ -26,8 +26,8 @@ def recorder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorder]:
 
 @pytest.fixture(scope="module")
 def store(recorder: Recorder) -> SqliteStore:
-    with sqlite_of(recorder):
-        return SqliteStore(path=str(recorder.folder / FILE))
+    store, _ = open_store(recorder.folder / FILE, recorder.connect)
+    return store
 
 
 @pytest.fixture

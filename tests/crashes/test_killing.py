@@ -66,11 +66,11 @@ def victim(numbers: Numbers) -> Victim:
 
 
 def test_what_was_answered_outlives_every_kill(victim: Victim, numbers: Numbers) -> None:
-    """It takes some seconds: six lives of a process."""
+    """It takes some seconds: four lives of a process."""
     said: list[str] = []
-    assert 0 < kill_often(victim, 5, say=said.append) < victim.ready_within
+    assert 0 < kill_often(victim, 3, say=said.append) < victim.ready_within
     assert numbers.answered
-    assert [one.partition(",")[0] for one in said] == [*(f"{number} of 5 kills" for number in range(1, 6)), ""]
+    assert [one.partition(",")[0] for one in said] == [*(f"{number} of 3 kills" for number in range(1, 4)), ""]
 
 
 def test_an_answer_before_it_is_stored_is_found(victim: Victim) -> None:

@@ -1,13 +1,14 @@
 """The recorder sees what SQLite asks of the disk, and finds an engine that asks for too little."""
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import apsw
 import pytest
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite import SqliteStore
 from delayer.engines.store.model import Put, entry_key
 from tests.crashes.images import Case, CrashPoint, How, chosen, points
 from tests.crashes.recorder import Recorder, no_fault
@@ -23,7 +24,7 @@ from tests.crashes.recording import (
     Truncated,
     Written,
 )
-from tests.crashes.store_story import FILE, Answered, StoreStory, sqlite_of
+from tests.crashes.store_story import FILE, Answered, StoreStory, open_store
 from tests.crashes.trying import Tally, keep, kept, recorded, scratch, try_all, try_one
 
 LOG = f"{FILE}-wal"
@@ -90,10 +91,9 @@ class Recovery:
     name = "recovery"
 
     def play(self, recorder: Recorder) -> None:
-        with sqlite_of(recorder):
-            store = SqliteStore(path=str(recorder.folder / FILE))
-        store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        store._connection.close()
+        _, connection = open_store(recorder.folder / FILE, recorder.connect)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
 
     def check(self, folder: Path, point: CrashPoint) -> None:
         """The story that it recovers does that."""
@@ -104,8 +104,8 @@ def operations(recorder: Recorder, *kinds: type[Operation]) -> list[Operation]:
 
 
 def test_a_transaction_is_written_to_the_log_and_synced(tmp_path: Path) -> None:
-    with Recorder(tmp_path) as recorder, sqlite_of(recorder):
-        store = SqliteStore(path=str(tmp_path / FILE))
+    with Recorder(tmp_path) as recorder:
+        store, _ = open_store(tmp_path / FILE, recorder.connect)
         before = len(recorder.recording().events)
         store.write(Put("t", entry_key("list"), {"n": 1}))
         recorder.mark("answered")
@@ -116,10 +116,10 @@ def test_a_transaction_is_written_to_the_log_and_synced(tmp_path: Path) -> None:
 
 
 def test_the_folder_is_synced_with_the_first_sync_of_a_new_log(tmp_path: Path) -> None:
-    with Recorder(tmp_path) as recorder, sqlite_of(recorder):
-        store = SqliteStore(path=str(tmp_path / FILE))
+    with Recorder(tmp_path) as recorder:
+        _, connection = open_store(tmp_path / FILE, recorder.connect)
         found = [(type(one), one.file) for one in operations(recorder, Created, Deleted, FolderSynced)]
-        store._connection.close()
+        connection.close()
     assert found == [
         (Created, FILE),
         (Created, JOURNAL),
@@ -131,12 +131,12 @@ def test_the_folder_is_synced_with_the_first_sync_of_a_new_log(tmp_path: Path) -
 
 
 def test_cuts_and_deletions_are_recorded(tmp_path: Path) -> None:
-    with Recorder(tmp_path) as recorder, sqlite_of(recorder):
-        store = SqliteStore(path=str(tmp_path / FILE))
+    with Recorder(tmp_path) as recorder:
+        store, connection = open_store(tmp_path / FILE, recorder.connect)
         store.write(Put("t", entry_key("list"), {"n": 1}))
-        store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         assert Truncated(LOG, 0) in operations(recorder, Truncated)
-        store._connection.close()
+        connection.close()
         assert operations(recorder, Deleted)[-1] == Deleted(LOG)
 
 
@@ -189,8 +189,8 @@ def test_a_file_elsewhere_is_refused(tmp_path: Path) -> None:
 )
 def test_an_operation_can_fail(tmp_path: Path, kind: type[Operation], code: int, text: str) -> None:
     """The engine is told so as by `sqlite3`, and the disk has not got it."""
-    with Recorder(tmp_path) as recorder, sqlite_of(recorder):
-        store = SqliteStore(path=str(tmp_path / FILE))
+    with Recorder(tmp_path) as recorder:
+        store, _ = open_store(tmp_path / FILE, recorder.connect)
         before = len(operations(recorder, kind))
         recorder.fault = lambda operation: code if isinstance(operation, kind) else apsw.SQLITE_OK
         with pytest.raises(Unavailable, match=text) as refused:
@@ -200,3 +200,29 @@ def test_an_operation_can_fail(tmp_path: Path, kind: type[Operation], code: int,
         assert isinstance(error, sqlite3.OperationalError)
         assert error.sqlite_errorcode == code
         assert len(operations(recorder, kind)) == before
+
+
+def test_one_thread_writes_while_others_read(tmp_path: Path) -> None:
+    """As in the engine: connections of their own, which only read."""
+    done = Event()
+
+    def read() -> int:
+        reader = recorder.connect(f"file:{tmp_path / FILE}?mode=ro", uri=True)
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            reader.execute("DELETE FROM items")
+        counts = [0]
+        while not done.is_set() or counts[-1] < 50:
+            [count] = reader.execute("SELECT count(*) FROM items").fetchone()
+            counts.append(count)
+        assert counts == sorted(counts)
+        reader.close()
+        return counts[-1]
+
+    with Recorder(tmp_path) as recorder, ThreadPoolExecutor(2) as threads:
+        store, connection = open_store(tmp_path / FILE, recorder.connect)
+        readers = [threads.submit(read) for _ in range(2)]
+        for number in range(50):
+            store.write(Put("t", entry_key("list", str(number)), {}))
+        done.set()
+        assert [reader.result() for reader in readers] == [50, 50]
+        connection.close()
