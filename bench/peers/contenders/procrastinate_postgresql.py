@@ -1,0 +1,77 @@
+"""procrastinate with its jobs in PostgreSQL."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from bench.peers.contender import MEASURES, Memory, Unavailable
+from bench.peers.contenders.installed import START_SECONDS, Installed
+from bench.peers.postgresql import PostgreSql
+from bench.peers.processes import memory_mb
+
+CONCURRENCY = 10  # jobs at a time, in threads
+POLL_SECONDS = 0.01
+HEARTBEAT_SECONDS = 1
+STALLED_SECONDS = 5  # without a heartbeat
+WORKER = {
+    "concurrency": CONCURRENCY,
+    "fetch_job_polling_interval": POLL_SECONDS,  # a notification comes when a job is deferred, none when it is due
+    "update_heartbeat_interval": HEARTBEAT_SECONDS,
+    "stalled_worker_timeout": STALLED_SECONDS,
+}
+SETTINGS = (
+    f"fetch_job_polling_interval {POLL_SECONDS}; {CONCURRENCY} jobs at a time; heartbeats each second, and jobs of a "
+    f"worker without one for {STALLED_SECONDS} s are retried by a periodic task, as its documentation advises, each "
+    "second; PostgreSQL with its defaults, so fsync and synchronous_commit are on"
+)
+
+
+class Procrastinate(Installed):
+    """A PostgreSQL of its own, one worker, which is killed, and one client."""
+
+    fills_per_second = 150.0
+    comes_back_seconds = 30
+    chunk = 100
+
+    def __init__(self) -> None:
+        super().__init__("procrastinate", SETTINGS, MEASURES)
+        self.database: PostgreSql | None = None
+
+    def begin(self) -> None:
+        self.database = PostgreSql()
+        self.database.start()
+        client = self.start(self.client, "-m", "bench.peers.programs.procrastinate_client")
+        client.answer()  # the tables are there
+        self.restart()
+        if not client.ask("ready", seconds=START_SECONDS):
+            raise Unavailable(f"The worker of procrastinate did not answer within {START_SECONDS} s.")
+
+    def variables(self) -> Mapping[str, str]:
+        assert self.database
+        return {
+            "PEERS_DATABASE": self.database.address,
+            "PEERS_SETTINGS": json.dumps(WORKER),
+            "PEERS_STALLED_SECONDS": str(STALLED_SECONDS),
+        }
+
+    def restart(self) -> None:
+        app = "--app=bench.peers.programs.procrastinate_tasks.app"
+        self.start(self.worker, "-m", "procrastinate", app, "worker")
+
+    def stop(self) -> None:
+        super().stop()
+        if self.database:
+            self.database.stop()
+
+    def schedule(self, url: str, times: Sequence[int]) -> Mapping[str, int]:
+        due: dict[str, int] = {}
+        for start in range(0, len(times), self.chunk):
+            chunk = times[start : start + self.chunk]
+            ids = self.programs[self.client].ask("schedule", url=url, times=list(chunk))
+            due.update(zip(ids, chunk, strict=True))
+        return due
+
+    def memory(self) -> Memory | None:
+        assert self.database
+        assert self.database.server
+        used = memory_mb([self.database.server.process.pid, self.programs[self.worker].process.pid])
+        return None if used is None else Memory(processes_mb=used, store_mb=self.database.tables_mb())
