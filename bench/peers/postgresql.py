@@ -37,22 +37,29 @@ class PostgreSql:
     def start(self) -> None:
         """Make its files, start it, and wait until it takes connections. Unavailable if it does not."""
         try:
-            if self.user:
-                shutil.chown(self.folder, self.user)
-            self.run("initdb", "--auth=trust", f"--username={NAME}", "--encoding=UTF8", "--no-locale", "--pgdata=data")
+            self.make_files()
+            self.serve()
         except (LookupError, OSError, subprocess.SubprocessError) as error:
-            raise Unavailable(f"PostgreSQL could not make its files: {reason(error)}") from None
+            raise Unavailable(f"PostgreSQL could not be started: {reason(error)}") from None
+
+    def make_files(self) -> None:
+        """A new database, of the user that the server runs as."""
+        if self.user:
+            shutil.chown(self.folder, self.user)
+        self.run("initdb", "--auth=trust", f"--username={NAME}", "--encoding=UTF8", "--no-locale", "--pgdata=data")
+
+    def serve(self) -> None:
+        """Only at the socket, which nobody else can reach."""
         options = ("-D", "data", "-c", "listen_addresses=", "-c", f"unix_socket_directories={self.folder}")
         command = [str(self.programs / "postgres"), *options]
         self.server = Program(command, self.folder / "postgresql.log", folder=self.folder, user=self.user)
         deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
+        while self.run("pg_isready", "--quiet", f"--host={self.folder}", check=False).returncode:
             if self.server.process.poll() is not None:
                 raise self.server.ended()
-            if self.run("pg_isready", "--quiet", f"--host={self.folder}", check=False).returncode == 0:
-                return
+            if time.monotonic() > deadline:
+                raise Unavailable(f"PostgreSQL took no connections within {START_SECONDS} s.")
             time.sleep(POLL_SECONDS)
-        raise Unavailable(f"PostgreSQL took no connections within {START_SECONDS} s.")
 
     def run(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """One of its programs, in its folder, to the end."""
@@ -77,14 +84,14 @@ class PostgreSql:
         return files_mb((self.folder / "data" / "base").rglob("*"))
 
 
-def programs(debian: Path = DEBIAN) -> Path:
+def programs() -> Path:
     """The folder of its programs: that of the PATH, or the newest one of Debian. Unavailable if there is none."""
     if found := shutil.which("initdb"):
-        return Path(found).parent
-    folders = [one.parent for one in debian.glob("*/bin/initdb")]
+        return Path(found).resolve().parent  # a link leads to its folder
+    folders = [one.parent for one in DEBIAN.glob("*/bin/initdb")]
     if not folders:
         raise Unavailable(
-            f"PostgreSQL is not installed: initdb is neither on the PATH nor in {debian}. "
+            f"PostgreSQL is not installed: initdb is neither on the PATH nor in {DEBIAN}. "
             "In Debian and Ubuntu it is the package postgresql."
         )
     return max(folders, key=version)

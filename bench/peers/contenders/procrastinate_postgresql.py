@@ -8,7 +8,8 @@ from bench.peers.contenders.installed import START_SECONDS, Installed
 from bench.peers.postgresql import PostgreSql
 from bench.peers.processes import memory_mb
 
-CONCURRENCY = 10  # jobs at a time, in threads
+WORKERS = 2  # processes: one fetches its jobs one by one, each with a commit
+CONCURRENCY = 5  # jobs at a time of each, in threads
 POLL_SECONDS = 0.01
 HEARTBEAT_SECONDS = 1
 STALLED_SECONDS = 5  # without a heartbeat
@@ -19,18 +20,19 @@ WORKER = {
     "stalled_worker_timeout": STALLED_SECONDS,
 }
 SETTINGS = (
-    f"fetch_job_polling_interval {POLL_SECONDS}; {CONCURRENCY} jobs at a time; heartbeats each second, and jobs of a "
-    f"worker without one for {STALLED_SECONDS} s are retried by a periodic task, as its documentation advises, each "
-    "second; PostgreSQL with its defaults, so fsync and synchronous_commit are on"
+    f"fetch_job_polling_interval {POLL_SECONDS}; {WORKERS} workers with {CONCURRENCY} jobs at a time; heartbeats each "
+    f"second, and jobs of a worker without one for {STALLED_SECONDS} s are retried by a periodic task, as its "
+    "documentation advises, each second; PostgreSQL with its defaults, so fsync and synchronous_commit are on"
 )
 
 
 class Procrastinate(Installed):
-    """A PostgreSQL of its own, one worker, which is killed, and one client."""
+    """A PostgreSQL of its own, workers, which are killed, and one client."""
 
     fills_per_second = 150.0
     comes_back_seconds = 30
     chunk = 100
+    workers = tuple(f"worker {number + 1}" for number in range(WORKERS))
 
     def __init__(self) -> None:
         super().__init__("procrastinate", SETTINGS, MEASURES)
@@ -43,7 +45,7 @@ class Procrastinate(Installed):
         client.answer()  # the tables are there
         self.restart()
         if not client.ask("ready", seconds=START_SECONDS):
-            raise Unavailable(f"The worker of procrastinate did not answer within {START_SECONDS} s.")
+            raise Unavailable(f"No worker of procrastinate has answered within {START_SECONDS} s.")
 
     def variables(self) -> Mapping[str, str]:
         assert self.database
@@ -55,7 +57,12 @@ class Procrastinate(Installed):
 
     def restart(self) -> None:
         app = "--app=bench.peers.programs.procrastinate_tasks.app"
-        self.start(self.worker, "-m", "procrastinate", app, "worker")
+        for name in self.workers:
+            self.start(name, "-m", "procrastinate", app, "--log-level=warning", "worker")
+
+    def kill(self) -> None:
+        for name in self.workers:
+            self.programs[name].kill()
 
     def stop(self) -> None:
         super().stop()
@@ -73,5 +80,6 @@ class Procrastinate(Installed):
     def memory(self) -> Memory | None:
         assert self.database
         assert self.database.server
-        used = memory_mb([self.database.server.process.pid, self.programs[self.worker].process.pid])
+        programs = [self.database.server, *(self.programs[name] for name in self.workers)]
+        used = memory_mb(one.process.pid for one in programs)
         return None if used is None else Memory(processes_mb=used, store_mb=self.database.tables_mb())
