@@ -42,10 +42,11 @@ class FeedSource(Source):
 
     def batches(self) -> Iterator[Batch]:
         changes = self.feed.after(self.feed.cursor(self.function), self.at_most)
-        if changes:
-            yield Batch(
-                source=self, items=[item for one in changes if (item := self.read(one))], shard=changes[-1].number
-            )
+        items = [item for one in changes if (item := self.read(one))]
+        if items:
+            yield Batch(source=self, items=items, shard=changes[-1].number)
+        elif changes:
+            self.feed.pass_by(self.function, changes[-1].number)
 
     def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
         """What has failed is kept apart: nothing waits for it."""

@@ -102,6 +102,7 @@ class Database:
     _changes: int = field(default=0, init=False)  # of rows, before it
     undone: list[Callable[[], None]] = field(factory=list, init=False)  # told when something that was written is not
     _savepoints: int = field(default=0, init=False)
+    _broken: Exception | None = field(default=None, init=False)  # what SQLite has failed with in this turn
 
     def __attrs_post_init__(self) -> None:
         self._connection = self._reader = self.connect(self.path)
@@ -143,12 +144,16 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """All of it or nothing. Within a turn it is on the disk with that."""
+        """All of it or nothing. Within a turn it is on the disk with that; within another one, it is a part of that."""
         with self._lock:
             try:
-                with self._part() if self._turn_of or self._connection.in_transaction else self._transaction():
-                    yield self._connection
+                if self._savepoints:
+                    yield self._connection  # whoever is around undoes all of it
+                else:
+                    with self._part() if self._turn_of or self._connection.in_transaction else self._transaction():
+                        yield self._connection
             except (sqlite3.Error, UnicodeError) as error:
+                self._broken = self._broken or (error if self._turn_of else None)
                 raise Unavailable(f"write {self.path}: {error}") from error
 
     @contextmanager
@@ -185,11 +190,16 @@ class Database:
         self._turn_of, self._changes = get_ident(), self._connection.total_changes
 
     def commit(self) -> None:
-        """What the turn has written is on the disk. Raises Unavailable: then nothing of it ever was."""
+        """What the turn has written is on the disk. Raises Unavailable: then nothing of it ever was.
+
+        So it is if SQLite has failed at a part of it: nobody knows what is left of that.
+        """
         try:
+            if self._broken:
+                raise self._broken
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             self._undo()
             raise Unavailable(f"commit {self.path}: {error}") from error
         finally:
@@ -203,7 +213,7 @@ class Database:
             self._end()
 
     def _end(self) -> None:
-        self._turn_of = 0
+        self._turn_of, self._broken = 0, None
         self._lock.release()
 
     @property
@@ -218,19 +228,18 @@ class Database:
         if not connection.in_transaction:
             connection.execute("BEGIN IMMEDIATE")
         self._savepoints += 1
-        name = f"part{self._savepoints}"
-        connection.execute(f"SAVEPOINT {name}")
+        connection.execute("SAVEPOINT part")
         try:
             yield
         except BaseException:
             if connection.in_transaction:
-                connection.execute(f"ROLLBACK TO {name}")
-                connection.execute(f"RELEASE {name}")
+                connection.execute("ROLLBACK TO part")
+                connection.execute("RELEASE part")
             for tell in self.undone:
                 tell()
             raise
         else:
-            connection.execute(f"RELEASE {name}")
+            connection.execute("RELEASE part")
         finally:
             self._savepoints -= 1
 

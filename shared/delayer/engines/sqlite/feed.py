@@ -94,6 +94,10 @@ class SqliteFeed:
         """How far a reader has come."""
         return self.cursors.get(reader, 0)
 
+    def pass_by(self, reader: str, number: int) -> None:
+        """Nothing up to there is for it. After a crash it may look once more: that is not written for itself."""
+        self.cursors[reader] = number
+
     def move(self, reader: str, number: int) -> None:
         """It has read up to there."""
         with self.database.writing() as connection:

@@ -236,13 +236,13 @@ class SqliteStore:
         if any(item is not None for item in refused):
             raise WriteRefused(refused)
         now = [after(one, old) for one, old in zip(writes, before, strict=True)]
-        for write, place, new in zip(writes, places, now, strict=True):
+        texts = [
+            None if new is None or isinstance(one, Check) else _text(new) for one, new in zip(writes, now, strict=True)
+        ]
+        for place, new, text in zip(places, now, texts, strict=True):  # from here on nothing but SQLite can fail
             if new is None:
                 connection.execute(DELETE, place)
-            elif not isinstance(write, Check):
-                text = encode(new)
-                if len(text) > ITEM // 2:  # otherwise it cannot be too large, and need not be counted
-                    check_item(new)
+            elif text is not None:
                 connection.execute(PUT, (*place, text, _expiry(new)))
                 self._partitions.add(place[:2])
         self._tell([ItemChange(one.table, old, new) for one, old, new in zip(writes, before, now, strict=True)])
@@ -262,6 +262,14 @@ def _place(table: str, key: Key) -> Place:
 def _checked(write: Write) -> Place:
     check_key(write.key)
     return _place(write.table, write.key)
+
+
+def _text(item: Item) -> bytes:
+    """Raises Unavailable if it cannot be stored, or is too large."""
+    text = encode(item)
+    if len(text) > ITEM // 2:  # otherwise it cannot be too large, and need not be counted
+        check_item(item)
+    return text
 
 
 def _read(connection: Connection, place: Place) -> Item | None:
