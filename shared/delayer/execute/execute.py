@@ -104,6 +104,7 @@ class Execute:
     workers: Workers
     new_token: Callable[[], str]
     room: Room
+    decode: Callable[[str], ExecutorMessage | OutcomeMessage | WarmUp] = decode_for_executor
     seconds: float = 0  # that an attempt may take; 0: it ends by itself
     check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
     permit: Callable[[ExecutorMessage], Refused | None] = lambda _: None  # by the policy of its owner
@@ -179,7 +180,7 @@ class Execute:
         message: ExecutorMessage | OutcomeMessage | None = None
         held: Held | None = None
         try:
-            read = decode_for_executor(received.body)
+            read = self.decode(received.body)
             if isinstance(read, WarmUp):
                 return True
             message = read

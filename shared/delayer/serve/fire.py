@@ -8,7 +8,7 @@ same, for its target or its owner, waits in the delayer queue, from which the re
 from collections.abc import Mapping
 from typing import Final
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from delayer.actions.rules.message_group import message_group_of
 from delayer.dead_letters.dead_letter import undeliverable
@@ -21,12 +21,37 @@ from delayer.records.repository import StoredScheduleTable, from_item
 from delayer.relay import rules
 from delayer.relay.relay import Decision, Relay
 from delayer.schedule.instants import SECOND, Malformed, Millis, minute_of
-from delayer.schedule.messages import DelayerMessage, encode
+from delayer.schedule.messages import (
+    DelayerMessage,
+    ExecutorMessage,
+    OutcomeMessage,
+    WarmUp,
+    decode_for_executor,
+    encode,
+)
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import Bucket, RecordKey
 
 AGAIN: Final = 1  # second, before the relay has another look at what failed
 AFTER_ALL: Final = "\x7f"  # behind all sort keys that begin the same
+
+
+@define
+class HandedOver:
+    """The messages that were handed over just now, by their texts: whoever takes them up need not read them."""
+
+    at_most: int = 1_000
+    _messages: dict[str, ExecutorMessage] = field(factory=dict)
+
+    def keep(self, body: str, message: ExecutorMessage) -> None:
+        """Until somebody takes it up. What nobody has taken up for long is forgotten."""
+        self._messages[body] = message
+        if len(self._messages) > self.at_most:
+            del self._messages[next(iter(self._messages))]
+
+    def decode(self, body: str) -> ExecutorMessage | OutcomeMessage | WarmUp:
+        """As decode_for_executor."""
+        return self._messages.pop(body, None) or decode_for_executor(body)
 
 
 @frozen(kw_only=True)
@@ -35,6 +60,7 @@ class Fire(Relay):
 
     items: SqliteStore
     schedules: StoredScheduleTable
+    handed_over: HandedOver
 
     def next_at(self) -> Millis | None:
         """When there will be something to fire, as far as it is known now."""
@@ -59,6 +85,16 @@ class Fire(Relay):
         failed = self.carry_out(decisions, bodies, now)
         self._look_again({key: messages[key] for key in failed if key in messages})
         self.schedules.delete([RecordKey(bucket=due[key]["bucket"], due=key) for key in due])
+
+    def send(self, action_type: str, claimed: Mapping[str, ExecutorMessage]) -> list[str]:
+        """As HandOver."""
+        bodies = {key: encode(one) for key, one in claimed.items()}
+        for key, body in bodies.items():
+            self.handed_over.keep(body, claimed[key])
+        self.executor_queues[action_type].send(
+            [Outgoing(body=body, message_group=message_group_of(claimed[key].schedule)) for key, body in bodies.items()]
+        )
+        return []
 
     def decide(self, item: Item, now: Millis) -> Decision:
         """About one record."""

@@ -24,7 +24,7 @@ from delayer.http.requests import ApiRequest
 from delayer.lambdas.memory_stream import LEDGER, SCHEDULES, WAITING
 from delayer.relay.relay import Successors
 from delayer.schedule.instants import Millis
-from delayer.serve.fire import Fire
+from delayer.serve.fire import Fire, HandedOver
 from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
 from delayer.serve.reactions import AtOnce, FeedSource, Published, lifecycle_record, record_change
 from delayer.serve.turn import Turn
@@ -95,13 +95,19 @@ class Machine:
         self.turns = Turn(database=self.database)
         self.numbers = Numbers(self.clock)
         self.feed = SqliteFeed(database=self.database, clock=self.clock, numbers=self.numbers, tables=FEEDS)
-        self.items = SqliteStore(database=self.database, heard=self.feed.hear)
+        self.items = SqliteStore(database=self.database, noted=self.feed.note)
         self.settings = settings_of(self.chosen)
         self.parts = Parts(self.around, self.settings, self.items, self.queue)
         reaction_of(KEYS).made(self.parts.of(KEYS))({"command": "ensure"})
         register(self.parts.of("deploy-action-registrar"), built_in())
         relay = self.parts.of(RELAY)
-        own = {"line": line(relay), "items": self.items, "schedules": relay.schedules}
+        self.handed_over = HandedOver()
+        own = {
+            "line": line(relay),
+            "items": self.items,
+            "schedules": relay.schedules,
+            "handed_over": self.handed_over,
+        }
         self.fire = build(Fire, relay, successors=Successors(at_most=0), **own)
         self.uses = self._uses()
         self.telling, self.sources = self._telling(), self._sources()
@@ -135,7 +141,8 @@ class Machine:
             workers, own = self.workers_for(self), self.queue(EXECUTOR + kind)
             ports = self.parts.of(EXECUTOR + kind, own_queue=own, workers=workers, clock=self.clock)
             made = self._execute(kind, ports)
-            made = evolve(made, room=evolve(made.room, slots=self.attempts, step=STEP))
+            room = evolve(made.room, slots=self.attempts, step=STEP)
+            made = evolve(made, room=room, decode=self.handed_over.decode)
             requests = {one: evolve(how, moment=0) for one, how in made.requests().items()}
             desk = Desk(clock=self.clock, workers=workers, requests=requests, asks_itself=True)
             self.executors[kind] = Executor(queue=own, execute=made, desk=desk, workers=workers)

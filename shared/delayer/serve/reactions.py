@@ -18,6 +18,7 @@ from delayer.schedule.schedule import Schedule
 from delayer.schedule.table_change import ChangeKind, RecordChange
 from delayer.wiring.pump import Batch, Source
 
+OF_A_KIND: Final = f'"{ledger.KIND}"'.encode()  # in the text of a row that may be of an occurrence
 # The functions that do not run here, and why.
 ABSENT: Final[Mapping[str, str]] = {
     "stream-enqueuer": "a record stays in its table until it is due: no queue has a longest delay to wait for",
@@ -58,7 +59,7 @@ class FeedSource(Source):
 
 def record_change(one: FedChange, tables: Collection[str]) -> RecordChange | None:
     """A change of a record, as the reader of a stream takes it."""
-    if one.change.table not in tables:
+    if one.text.table not in tables:
         return None
     kind = kind_of(one.change)
     image = (one.change.old if kind is ChangeKind.REMOVE else one.change.new) or {}
@@ -76,21 +77,23 @@ def record_change(one: FedChange, tables: Collection[str]) -> RecordChange | Non
 
 def lifecycle_record(one: FedChange, tables: Collection[str], of_occurrences: bool | None) -> LifecycleRecord | None:
     """A change as the readers that announce see it: what happened to a schedule."""
-    number, change = str(one.number), one.change
-    if change.table == LEDGER:
-        if change.new is None or LEDGER not in tables:
+    if one.text.table not in tables:
+        return None
+    number = str(one.number)
+    if one.text.table == LEDGER:
+        if one.text.new is None or (of_occurrences and OF_A_KIND not in one.text.new):
             return None
+        change = one.change
+        assert change.new is not None
         if of_occurrences is not None and (change.new.get(ledger.KIND) in OCCURRENCES) != of_occurrences:
             return None
         old = ledger.from_item(change.old) if change.old else None
         return LifecycleRecord(sequence=number, event=of_row(old, ledger.from_item(change.new), number))
-    if change.table not in tables:
-        return None
     record = record_change(one, tables)
     assert record
     if not isinstance(record.row, Schedule):
         return None
-    lane = "" if change.table == SCHEDULES else f"{change.table}-"
+    lane = "" if one.text.table == SCHEDULES else f"{one.text.table}-"
     event = of_record(record.kind, record.row, f"{lane}{number}", record.at, expired=record.expired)
     return LifecycleRecord(sequence=number, event=event)
 

@@ -2,15 +2,16 @@
 
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from delayer.engines.ports import Clock
 from delayer.engines.sqlite.database import Database
-from delayer.engines.sqlite.store import decode, encode
-from delayer.engines.store.model import ItemChange
+from delayer.engines.sqlite.store import decode
+from delayer.engines.store.model import ItemChange, TextChange
 from delayer.schedule.instants import Millis
 
 LAYOUT: Final = """
@@ -19,24 +20,33 @@ LAYOUT: Final = """
         at INTEGER NOT NULL,
         table_name TEXT NOT NULL,
         old BLOB,
-        new BLOB
+        new BLOB,
+        is_expired INTEGER NOT NULL
     );
     CREATE TABLE readers (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
 """
 RECENT: Final = 1_000
-APPEND: Final = "INSERT INTO changes VALUES (?, ?, ?, ?, ?)"
-AFTER: Final = "SELECT number, at, table_name, old, new FROM changes WHERE number > ? ORDER BY number LIMIT ?"
+APPEND: Final = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)"
+AFTER: Final = (
+    "SELECT number, at, table_name, old, new, is_expired FROM changes WHERE number > ? ORDER BY number LIMIT ?"
+)
 READERS: Final = "SELECT name, number FROM readers"
 MOVE: Final = "INSERT INTO readers VALUES (?, ?) ON CONFLICT DO UPDATE SET number = excluded.number"
 
 
-@define(frozen=True)
+@frozen(slots=False)
 class FedChange:
     """One change, with its number and when it was made."""
 
     number: int
     at: Millis
-    change: ItemChange
+    text: TextChange
+
+    @cached_property
+    def change(self) -> ItemChange:
+        """As it was written."""
+        old, new = (None if one is None else decode(one) for one in (self.text.old, self.text.new))
+        return ItemChange(self.text.table, old, new, self.text.is_expired)
 
 
 @define(kw_only=True, eq=False)
@@ -54,17 +64,16 @@ class SqliteFeed:
     _recent: deque[FedChange] = field(factory=lambda: deque(maxlen=RECENT), init=False)
 
     def __attrs_post_init__(self) -> None:
-        with self.database.reading() as connection:
-            [(last,)] = connection.execute("SELECT coalesce(max(number), 0) FROM changes").fetchall()
-            self.cursors = dict(connection.execute(READERS).fetchall())
-        self.last = last
+        [(self.last,)] = self.database.read("SELECT coalesce(max(number), 0) FROM changes", ())
+        self.cursors = dict(self.database.read(READERS, ()))
         self.database.undone.append(self._forget_recent)
 
     def _forget_recent(self) -> None:
         """What was undone is not known here any more; all else is on the disk."""
         self._recent.clear()
+        self.cursors = dict(self.database.read(READERS, ()))
 
-    def hear(self, changes: Sequence[ItemChange]) -> None:
+    def note(self, changes: Sequence[TextChange]) -> None:
         """Within the transaction that makes them."""
         now = self.clock.now()
         for one in changes:
@@ -72,9 +81,8 @@ class SqliteFeed:
                 before, self.last = self.last, self.numbers()
                 if not self._recent or len(self._recent) == RECENT:
                     self._before_recent = self._recent[0].number if self._recent else before
-                old, new = (encode(item) if item is not None else None for item in (one.old, one.new))
                 with self.database.writing() as connection:
-                    connection.execute(APPEND, (self.last, now, one.table, old, new))
+                    connection.execute(APPEND, (self.last, now, *one))
                 self._recent.append(FedChange(self.last, now, one))
 
     def after(self, number: int, at_most: int) -> list[FedChange]:
@@ -85,10 +93,7 @@ class SqliteFeed:
             return list(islice((one for one in self._recent if one.number > number), at_most))
         with self.database.reading() as connection:
             rows = connection.execute(AFTER, (number, at_most)).fetchall()
-        return [
-            FedChange(number, at, ItemChange(table, old and decode(old), new and decode(new)))
-            for number, at, table, old, new in rows
-        ]
+        return [FedChange(number, at, TextChange(*change)) for number, at, *change in rows]
 
     def cursor(self, reader: str) -> int:
         """How far a reader has come."""

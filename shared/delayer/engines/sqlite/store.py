@@ -22,6 +22,7 @@ from delayer.engines.store.model import (
     Put,
     Query,
     StoredItem,
+    TextChange,
     Value,
     Write,
     after,
@@ -113,6 +114,7 @@ def _restored(value: Any) -> Value:
 
 Place: TypeAlias = tuple[str, str, str]
 Heard: TypeAlias = Callable[[Sequence[ItemChange]], None]
+Noted: TypeAlias = Callable[[Sequence[TextChange]], None]
 
 
 @frozen(kw_only=True, eq=False)
@@ -124,6 +126,7 @@ class SqliteStore:
 
     database: Database = field(factory=Database)
     heard: Heard | None = None
+    noted: Noted | None = None  # the same, for whoever reads the items later, if at all
     _partitions: set[tuple[str, str]] = field(factory=set, init=False)  # that ever had an item, in memory
 
     def get(self, table: str, key: Key, *, latest: bool = True) -> Item | None:
@@ -215,9 +218,9 @@ class SqliteStore:
         """The same for one item, if it is there, whatever its `expiresAt` is."""
         with self.database.writing() as connection:
             place = _place(table, key)
-            old = _read(connection, place)
+            old = _text_at(connection, place)
             connection.execute(DELETE, place)
-            self._tell([ItemChange(table, old, None, is_expired=True)])
+            self._tell([TextChange(table, old, None, is_expired=True)])
 
     def expire(self, seconds: int, at_most: int = 1_000) -> int:
         """Does the work of the TTL: it deletes items whose `expiresAt` is past. Returns their number."""
@@ -225,33 +228,39 @@ class SqliteStore:
             select = "SELECT table_name, partition, sort, item FROM items WHERE expires < ? LIMIT ?"
             gone = connection.execute(select, (seconds, at_most)).fetchall()
             connection.executemany(DELETE, [tuple(place) for *place, _ in gone])
-            self._tell([ItemChange(place[0], decode(text), None, is_expired=True) for *place, text in gone])
+            self._tell([TextChange(place[0], text, None, is_expired=True) for *place, text in gone])
         return len(gone)
 
     def _written(self, connection: Connection, writes: Sequence[Write]) -> list[Item | None]:
         """The items afterwards. Raises WriteRefused."""
         places = [_checked(one) for one in writes]
-        before = [_read(connection, place) for place in places]
+        olds = [_text_at(connection, place) for place in places]
+        before = [_needed(one, old) for one, old in zip(writes, olds, strict=True)]
         refused = [None if holds(one.when, old) else old or {} for one, old in zip(writes, before, strict=True)]
         if any(item is not None for item in refused):
             raise WriteRefused(refused)
         now = [after(one, old) for one, old in zip(writes, before, strict=True)]
-        texts = [
-            None if new is None or isinstance(one, Check) else _text(new) for one, new in zip(writes, now, strict=True)
-        ]
-        for place, new, text in zip(places, now, texts, strict=True):  # from here on nothing but SQLite can fail
-            if new is None:
+        texts = [old if isinstance(one, Check) else _text(new) for one, old, new in zip(writes, olds, now, strict=True)]
+        for place, old, new, text in zip(places, olds, now, texts, strict=True):
+            if text == old:
+                continue
+            if new is None:  # from here on nothing but SQLite can fail
                 connection.execute(DELETE, place)
-            elif text is not None:
+            else:
                 connection.execute(PUT, (*place, text, _expiry(new)))
                 self._partitions.add(place[:2])
-        self._tell([ItemChange(one.table, old, new) for one, old, new in zip(writes, before, now, strict=True)])
+        self._tell([TextChange(one.table, old, text) for one, old, text in zip(writes, olds, texts, strict=True)])
         return now
 
-    def _tell(self, changes: Sequence[ItemChange]) -> None:
+    def _tell(self, changes: Sequence[TextChange]) -> None:
         """As in DynamoDB's stream, a write that changes nothing is no change."""
-        if self.heard and (real := [one for one in changes if one.old != one.new]):
-            self.heard(real)
+        real = [one for one in changes if one.old != one.new]
+        if self.noted and real:
+            self.noted(real)
+        if self.heard:
+            heard = [ItemChange(one.table, _decoded(one.old), _decoded(one.new), one.is_expired) for one in real]
+            if heard := [one for one in heard if one.old != one.new]:
+                self.heard(heard)
 
 
 def _place(table: str, key: Key) -> Place:
@@ -264,17 +273,32 @@ def _checked(write: Write) -> Place:
     return _place(write.table, write.key)
 
 
-def _text(item: Item) -> bytes:
+def _text(item: Item | None) -> bytes | None:
     """Raises Unavailable if it cannot be stored, or is too large."""
+    if item is None:
+        return None
     text = encode(item)
     if len(text) > ITEM // 2:  # otherwise it cannot be too large, and need not be counted
         check_item(item)
     return text
 
 
-def _read(connection: Connection, place: Place) -> Item | None:
+def _text_at(connection: Connection, place: Place) -> bytes | None:
     found = connection.execute(READ, place).fetchone()
-    return decode(found[0]) if found else None
+    return found[0] if found else None
+
+
+def _read(connection: Connection, place: Place) -> Item | None:
+    return _decoded(_text_at(connection, place))
+
+
+def _decoded(text: bytes | None) -> Item | None:
+    return None if text is None else decode(text)
+
+
+def _needed(write: Write, old: bytes | None) -> Item | None:
+    """The item before a write, for those who look at it: to decode it takes longer than to read it."""
+    return None if write.when is None and not isinstance(write, Change | Check) else _decoded(old)
 
 
 def _expiry(item: Item) -> int | None:
