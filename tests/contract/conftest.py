@@ -221,6 +221,12 @@ def aws_or_fake(request: pytest.FixtureRequest, engines: Engines) -> Aws | None:
     return None if request.param == FAKE else partial(engines.client, request.param)
 
 
+@pytest.fixture(scope="module", params=[FAKE, SQLITE, *OTHERS])
+def engine(request: pytest.FixtureRequest, engines: Engines) -> Aws | str:
+    """The same with SQLite, for the ports that have an engine on it. What is no AWS is named."""
+    return str(request.param) if request.param in (FAKE, SQLITE) else partial(engines.client, request.param)
+
+
 @pytest.fixture(scope="module")
 def sqs(aws: Aws) -> Any:
     return aws("sqs")
