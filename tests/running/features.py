@@ -67,6 +67,7 @@ FEATURES: Final = {
     ),
     "console": Feature("the pages at /console", r"console"),
     "local": Feature("the stack on one machine, and the benchmarks", r"local|bench|emulator|stacks"),
+    "serve": Feature("the durable engine on one machine", r"serve/|unit/engines/test_sqlite"),
     "template": Feature(
         "template.yaml, wiring, golden files",
         r"template|wiring|frozen|deployment|aws_calls|engines/(aws|test_process|test_workers)",
