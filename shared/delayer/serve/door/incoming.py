@@ -88,7 +88,7 @@ class Incoming:
 
     def _is_too_large(self, headers: Mapping[str, str]) -> bool:
         declared = headers.get("content-length", "")
-        return declared.isdecimal() and (len(declared) > 15 or int(declared) > self._limits.body)
+        return declared.isascii() and declared.isdigit() and (len(declared) > 15 or int(declared) > self._limits.body)
 
     def _too_large(self) -> TooLarge:
         return TooLarge(f"The body is larger than {self._limits.body:,} bytes, which no call may be.")
