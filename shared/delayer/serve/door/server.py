@@ -57,8 +57,8 @@ def check_certificate(certificate: Path, key: Path) -> None:
     where = f"{certificate}, {key}"
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, _no_password)
-    except ssl.SSLError as error:
-        what = f"The certificate or its key is no PEM, or they do not belong together ({error.reason})"
+    except ssl.SSLError:
+        what = "The certificate or its key is no PEM, or they do not belong together, or the key has a password"
         raise Refusal(what=what, where=where, do="Give --tls-cert its chain and --tls-key its key") from None
     except OSError as error:
         what = f"The certificate or its key cannot be read: {error.strerror}"
