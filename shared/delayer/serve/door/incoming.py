@@ -18,7 +18,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 FULL: Final = "The engine holds as much of other calls as it can."
 
 
-class Held:
+class HeldBodies:
     """How much the bodies of all calls have together. Only the thread of the loop changes it."""
 
     def __init__(self, most: int) -> None:
@@ -39,7 +39,7 @@ class Held:
 class Incoming:
     """One body. What it holds is held until the `with` ends: as long as the call waits for its answer."""
 
-    def __init__(self, receive: Receive, limits: DoorLimits, held: Held) -> None:
+    def __init__(self, receive: Receive, limits: DoorLimits, held: HeldBodies) -> None:
         self.is_whole = False  # its end has come
         self._receive = receive
         self._limits = limits

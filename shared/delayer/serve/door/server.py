@@ -27,8 +27,9 @@ def bound(where: Admitted) -> socket.socket:
     Raises Refusal: with status 1 for a port in use, and for an address that this machine does not have (yet).
     """
     family = socket.AF_INET6 if ip_address(where.host).version == 6 else socket.AF_INET
+    also_ipv4 = where.host == "::" and socket.has_dualstack_ipv6()
     try:
-        return socket.create_server((where.host, where.port), family=family, backlog=BACKLOG)
+        return socket.create_server((where.host, where.port), family=family, backlog=BACKLOG, dualstack_ipv6=also_ipv4)
     except PermissionError:
         what = f"Port {where.port} of {where.host} is not for this user"
         do = f"Choose one from {PRIVILEGED} on with --port" if where.port < PRIVILEGED else "Choose another with --port"

@@ -8,7 +8,7 @@ import pytest
 
 from delayer.engines.ports import Unavailable
 from delayer.http.answers import response
-from delayer.serve.door.application import Call, Door, deliver
+from delayer.serve.door.application import Door, WaitingCall, deliver
 from delayer.serve.door.incoming import Message, Receive, Scope, Send
 from delayer.serve.door.limits import DoorLimits
 from tests.unit.serve.door.world import Engine, Served, echo, get, post, served
@@ -141,7 +141,7 @@ def test_what_is_no_http_gets_a_problem(door: Served, sent: bytes) -> None:
     ],
 )
 def test_an_engine_that_takes_no_call_is_answered_for(raised: Exception, status: int, kind: str) -> None:
-    def refuse(_: Call) -> None:
+    def refuse(_: WaitingCall) -> None:
         raise raised
 
     with served(submit=refuse) as found:

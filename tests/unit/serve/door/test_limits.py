@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from delayer.accept.rules.admission import MAX_BATCH_BYTES
 from delayer.http.answers import Response
 from delayer.http.problem import TooLarge
-from delayer.serve.door.incoming import Held, Incoming, Message
+from delayer.serve.door.incoming import HeldBodies, Incoming, Message
 from delayer.serve.door.limits import DoorLimits
 from tests.cfn import ROOT
 from tests.unit.serve.door.world import Engine, Served, get, post, served
@@ -163,7 +163,7 @@ def test_bodies_are_held_up_to_a_limit_and_given_back() -> None:
 # ------------------------------------------------------------ in whatever pieces a body comes
 
 
-def read(pieces: list[bytes], limits: DoorLimits, held: Held, headers: dict[str, str]) -> bytes | None:
+def read(pieces: list[bytes], limits: DoorLimits, held: HeldBodies, headers: dict[str, str]) -> bytes | None:
     messages: list[Message] = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
     messages[-1]["more_body"] = False
 
@@ -180,7 +180,7 @@ def read(pieces: list[bytes], limits: DoorLimits, held: Held, headers: dict[str,
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.binary(max_size=12), min_size=1, max_size=8), st.text(max_size=4))
 def test_a_body_is_what_was_sent_or_too_large(pieces: list[bytes], declared: str) -> None:
-    limits, held = DoorLimits(body=20, discarded=40), Held(20)
+    limits, held = DoorLimits(body=20, discarded=40), HeldBodies(20)
     sent = b"".join(pieces)
     headers = {"content-length": declared}
     if len(sent) > 20:
@@ -196,6 +196,6 @@ def test_what_is_declared_is_not_trusted(declared: str) -> None:
     headers = {"content-length": declared, "expect": "100-continue"}
     if len(declared) > 15:
         with pytest.raises(TooLarge):
-            read([b""], DoorLimits(), Held(10), headers)
+            read([b""], DoorLimits(), HeldBodies(10), headers)
     else:
-        assert read([b"x"], DoorLimits(), Held(10), headers) == b"x"
+        assert read([b"x"], DoorLimits(), HeldBodies(10), headers) == b"x"

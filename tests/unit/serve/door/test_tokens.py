@@ -16,7 +16,7 @@ from delayer.engines.memory.runtime import MemoryObserver
 from delayer.http.answers import of_owners, respond, response
 from delayer.http.requests import ApiRequest, Caller, Unknown, authorization_from
 from delayer.schedule.schedule import MAX_OWNER, SYSTEM_OWNER
-from delayer.serve.door.tokens import AUTHORIZATION, SETTING, Tokens, hash_of, new_token, tokens_in
+from delayer.serve.door.tokens import AUTHORIZATION, SETTING, KnownTokens, hash_of, new_token, tokens_in
 from delayer.serve.refusal import Refusal
 from tests.unit.serve.door.world import Engine, Served, get, post, served
 
@@ -74,7 +74,7 @@ def test_the_hash_of_a_token_is_no_token(file: Path) -> None:
 @settings(max_examples=50)
 @given(st.text(max_size=20))
 def test_no_text_is_taken_for_a_token(text: str) -> None:
-    tokens = Tokens(rows=())
+    tokens = KnownTokens(rows=())
     assert tokens.claims_of(text) is None
     assert tokens.claims_of(f"Bearer {text}") is None
 

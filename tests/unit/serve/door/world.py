@@ -14,14 +14,14 @@ from attrs import frozen
 from delayer.engines.memory.runtime import MemoryObserver
 from delayer.http.answers import Response, response
 from delayer.serve.door.address import Admitted
-from delayer.serve.door.application import Call, Door, deliver
+from delayer.serve.door.application import Door, WaitingCall, deliver
 from delayer.serve.door.server import DoorServer, bound
 
 SECONDS = 30.0  # that a test waits for what comes at once
 LOCAL = Admitted(host="127.0.0.1", port=0, is_own=True, allow_private=True, private=())
 
 
-def echo(call: Call) -> Response:
+def echo(call: WaitingCall) -> Response:
     """What has come."""
     request = call.request
     seen = {"function": call.function, "route": request.route, "body": request.body.decode("latin-1")}
@@ -32,9 +32,9 @@ def echo(call: Call) -> Response:
 class Engine:
     """Answers calls, all that have come at once. While it is held, none."""
 
-    def __init__(self, answer: Callable[[Call], Response] = echo, *, is_held: bool = False) -> None:
+    def __init__(self, answer: Callable[[WaitingCall], Response] = echo, *, is_held: bool = False) -> None:
         self.answer = answer
-        self.came: SimpleQueue[Call | None] = SimpleQueue()
+        self.came: SimpleQueue[WaitingCall | None] = SimpleQueue()
         self.thread = Thread(target=self.work, daemon=True)
         if not is_held:
             self.thread.start()
@@ -46,7 +46,7 @@ class Engine:
                 calls += [one] if (one := self.came.get()) else []
             deliver([(one, self.answer(one)) for one in calls])
 
-    def one(self) -> Call:
+    def one(self) -> WaitingCall:
         """The next call of an engine that is held."""
         call = self.came.get(timeout=SECONDS)
         assert call is not None
@@ -77,7 +77,7 @@ class Served:
 def served(
     engine: Engine | None = None,
     *,
-    submit: Callable[[Call], None] | None = None,
+    submit: Callable[[WaitingCall], None] | None = None,
     certificate: Path | None = None,
     key: Path | None = None,
     **settings: Any,
