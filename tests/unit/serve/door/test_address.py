@@ -31,12 +31,22 @@ def refusal(host: str = "127.0.0.1", **asked: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "host", ["127.0.0.1", "127.9.9.9", "localhost", "LOCALHOST", "::1", "[::1]", "::ffff:127.0.0.1"]
+    ("host", "address"),
+    [
+        *((one, "127.0.0.1") for one in ("127.0.0.1", "localhost", "LOCALHOST", "::ffff:127.0.0.1")),
+        *((one, "::1") for one in ("::1", "[::1]", "0:0:0:0:0:0:0:1")),
+    ],
 )
-def test_programs_of_this_machine_need_no_token(host: str) -> None:
+def test_programs_of_this_machine_need_no_token(host: str, address: str) -> None:
     found = admit(host)
-    assert (found.is_own, found.allow_private, found.private) == (True, True, ())
-    assert ip_address(found.host).version in (4, 6)
+    assert (found.host, found.is_own, found.allow_private, found.private) == (address, True, True, ())
+
+
+def test_an_address_that_no_caller_may_name_is_refused() -> None:
+    """The header Host would be refused, so that a page whose name leads here calls nothing."""
+    assert "Nobody could call 127.9.9.9" in refusal("127.9.9.9")
+    assert "Nobody could call 127.9.9.9" in refusal("127.9.9.9", **TOKENS)
+    assert not admit("127.9.9.9", **TOKENS, **PROXY).is_own
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "192.0.2.1", "fe80::1", "2001:db8::1"])
@@ -104,7 +114,7 @@ def test_nobody_from_elsewhere_calls_without_a_token_and_no_token_goes_in_clear_
     try:
         found = admit(host, tokens=tokens, behind_proxy=behind_proxy, **(TLS if tls else {}))
     except Refusal:
-        assert tokens is None or not (tls or behind_proxy)
+        assert tokens is None or not (tls or behind_proxy) or is_loopback(host)
         return
     is_reached = behind_proxy or not is_loopback(found.host)
     assert found.is_own != is_reached

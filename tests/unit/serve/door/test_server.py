@@ -71,6 +71,13 @@ def test_whoever_connects_before_it_runs_waits() -> None:
         pass
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_all_addresses_are_those_of_ipv4_too() -> None:
+    with bound(evolve(LOCAL, host="::")) as listening:
+        for host in ("127.0.0.1", "::1"):
+            socket.create_connection((host, listening.getsockname()[1])).close()
+
+
 def test_its_address_is_told() -> None:
     with served() as found:
         assert found.server.url == f"http://127.0.0.1:{found.port}"
