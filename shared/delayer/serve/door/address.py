@@ -16,7 +16,7 @@ NAMES: Final = ("127.0.0.1", "::1")  # by which the header Host may name this ma
 
 @frozen(kw_only=True)
 class Listening:
-    """What is asked for."""
+    """Says what is asked for."""
 
     host: str = "127.0.0.1"
     port: int = 8080  # 0: any that is free
@@ -29,7 +29,7 @@ class Listening:
 
 @frozen(kw_only=True)
 class Admitted:
-    """What may be done."""
+    """Says what may be done."""
 
     host: str  # IP address
     port: int

@@ -66,8 +66,8 @@ class Door:
     """ASGI application. `submit` is called in the thread of the loop and must not wait; `deliver` brings the answer.
 
     `is_own`: callers are programs of this machine, and no web page but the port's own. Otherwise there are `tokens`.
-    `beside` serves what lies below a path, such as the console below `/console`; it guards itself. Whoever stops the
-    engine sets `is_closed`: from then on calls get 503.
+    `beside` serves what lies below a path, such as the console below `/console`; it guards itself. To stop the engine,
+    set `is_closed`: from then on calls get 503.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Door:
             return unexpected()
 
     def _caller(self, scope: Scope, headers: Mapping[str, str]) -> Caller | None:
-        """Who calls; None for nobody that is known. Raises Problem before anything of the body is read."""
+        """Returns the caller; None for nobody that is known. Raises Problem before anything of the body is read."""
         self._check_open()
         size = len(scope["raw_path"]) + len(scope["query_string"]) + sum(len(a) + len(b) for a, b in scope["headers"])
         if size > self.limits.head:

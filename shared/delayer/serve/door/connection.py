@@ -1,6 +1,6 @@
 """A connection of uvicorn with the bounds that it lacks: for a slow or long head, and a client that never reads.
 
-What it refuses before there is a request for the application gets a problem, too.
+It refuses some before there is a request for the application: they get a problem, too.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Whatever comes while there is no request to be answered is part of a head, or nothing that anybody needs."""
+        """Takes what has come. While no request is to be answered, it is part of a head, or nothing that is needed."""
         super().data_received(self._without_offer(data) if b"pgrade" in data else data)
         if self.transport.is_closing():
             return
@@ -62,7 +62,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """What follows is the application's."""
+        """The application takes over."""
         self._is_in_head = False
         self._head = 0
         if self._head_timer is not None:

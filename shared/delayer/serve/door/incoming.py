@@ -32,12 +32,12 @@ class HeldBodies:
         self._bytes += size
 
     def remove(self, size: int) -> None:
-        """What was added before."""
+        """Gives back what was added before."""
         self._bytes -= size
 
 
 class Incoming:
-    """One body. What it holds is held until the `with` ends: as long as the call waits for its answer."""
+    """Reads one body, and holds it until the `with` ends: as long as the call waits for its answer."""
 
     def __init__(self, receive: Receive, limits: DoorLimits, held: HeldBodies) -> None:
         self.is_whole = False  # its end has come

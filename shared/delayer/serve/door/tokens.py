@@ -1,4 +1,4 @@
-"""Who may call an engine that others can reach: tokens in a file, of which only hashes are there (ADR 0184)."""
+"""Tokens say who may call an engine that others can reach. A file has their hashes alone (ADR 0184)."""
 
 import fcntl
 import json
@@ -43,7 +43,7 @@ class KnownTokens:
     rows: Sequence[TokenLine]
 
     def claims_of(self, authorization: str) -> Mapping[str, Any] | None:
-        """What the header `Authorization` shows its sender to be; None for nobody that is known.
+        """Returns what is known of the sender of this header `Authorization`; None for nobody that is known.
 
         Each token is compared, in constant time, so that how long it takes says nothing.
         """

@@ -78,7 +78,7 @@ def test_all_addresses_are_those_of_ipv4_too() -> None:
             socket.create_connection((host, listening.getsockname()[1])).close()
 
 
-def test_its_address_is_told() -> None:
+def test_its_address_is_known() -> None:
     with served() as found:
         assert found.server.url == f"http://127.0.0.1:{found.port}"
 

@@ -1,4 +1,4 @@
-"""Whose calls are taken by a door that others reach: the file of tokens, and what a call is answered without one."""
+"""A door that others reach takes calls with a token: the file of tokens, and the answer to a call without one."""
 
 import json
 import os
@@ -221,7 +221,7 @@ def test_the_owner_of_a_token_is_the_owner_of_its_calls(door: Served, known: dic
 @pytest.mark.parametrize(
     "shown", [(), ("Authorization: Bearer x",), ("Authorization: Basic eDp5",), ("Delayer-Owner: a",)]
 )
-def test_whoever_shows_no_token_is_told_how(door: Served, shown: tuple[str, ...]) -> None:
+def test_whoever_shows_no_token_learns_how(door: Served, shown: tuple[str, ...]) -> None:
     reply = door.call(post("/schedules", b"{}", *shown))
     assert (reply.status, reply.kind) == (401, "unknown-token")
     is_wrong = bool(shown) and shown[0].startswith("Authorization")

@@ -22,7 +22,7 @@ LOCAL = Admitted(host="127.0.0.1", port=0, is_own=True, allow_private=True, priv
 
 
 def echo(call: WaitingCall) -> Response:
-    """What has come."""
+    """Returns what has come."""
     request = call.request
     seen = {"function": call.function, "route": request.route, "body": request.body.decode("latin-1")}
     more = {"query": request.query, "parameters": request.parameters, "owner": request.headers.get("delayer-owner")}
