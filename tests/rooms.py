@@ -93,8 +93,8 @@ ROOMS: dict[str, set[str]] = {
         "wiring",
     },
     "targets": {"schedule", "engines", "masking", "actions", "connections", "extension"},
-    "fakes": {"schedule", "engines", "actions", "lambdas"},
     "serve": {"schedule", "engines", "http", "accept"},
+    "fakes": {"schedule", "engines", "actions", "lambdas"},
 }
 PURE = {"schedule", "recurrence", "masking"}  # these rooms are rules and nothing else
 RULES = {  # these files are rules, and have a name of their own
@@ -106,7 +106,7 @@ RULES = {  # these files are rules, and have a name of their own
     "http.json_body",
     "http.problem",
 }
-WHOLE = {"lambdas", "wiring", "extension", "targets", "fakes", "serve"}  # these are a layer of their own
+WHOLE = {"lambdas", "wiring", "extension", "targets", "serve", "fakes"}  # these are a layer of their own
 # What the name of a file or folder inside a room says that it is, and which layers it imports, in its room and others.
 LAYERS: dict[str, set[str]] = {
     "rules": set(),
@@ -136,8 +136,8 @@ LAYERS: dict[str, set[str]] = {
     },
     "extension": {"rules", "ports", "engines.process", "engines.aws", "engines.memory", "wiring"},
     "targets": {"rules", "ports", "engines.process", "engines.aws", "use_cases", "extension"},
-    "fakes": {"rules", "ports", "engines.memory", "lambdas"},
     "serve": {"rules", "ports", "routes"},
+    "fakes": {"rules", "ports", "engines.memory", "lambdas"},
 }
 
 
