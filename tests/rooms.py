@@ -109,7 +109,7 @@ RULES = {  # these files are rules, and have a name of their own
     "http.json_body",
     "http.problem",
 }
-WHOLE = {"lambdas", "wiring", "extension", "targets", "fakes", "serve"}  # these are a layer of their own
+WHOLE = {"lambdas", "wiring", "extension", "targets", "serve", "fakes"}  # these are a layer of their own
 # What the name of a file or folder inside a room says that it is, and which layers it imports, in its room and others.
 LAYERS: dict[str, set[str]] = {
     "rules": set(),

@@ -39,7 +39,7 @@ class FakeTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 
 def request_of(request: httpx.Request, routed: Routed, path: str, query: str, owner: str) -> ApiRequest:
-    """Who names no owner is the one of the fake."""
+    """Returns the request. Without an owner in its headers, it is that of the fake."""
     headers = headers_by_name(request.headers.multi_items())
     if owner:
         headers.setdefault(OWNER_HEADER, owner)

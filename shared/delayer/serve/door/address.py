@@ -11,11 +11,12 @@ from delayer.http.requests import is_loopback
 from delayer.serve.refusal import Refusal
 
 FORWARDED_FOR: Final = "x-forwarded-for"
+NAMES: Final = ("127.0.0.1", "::1")  # by which the header Host may name this machine
 
 
 @frozen(kw_only=True)
 class Listening:
-    """What is asked for."""
+    """Says what is asked for."""
 
     host: str = "127.0.0.1"
     port: int = 8080  # 0: any that is free
@@ -28,7 +29,7 @@ class Listening:
 
 @frozen(kw_only=True)
 class Admitted:
-    """What may be done."""
+    """Says what may be done."""
 
     host: str  # IP address
     port: int
@@ -45,6 +46,9 @@ def admitted(asked: Listening) -> Admitted:
     if (asked.certificate is None) != (asked.key is None):
         raise Refusal(what="A certificate needs its key, and a key its certificate", do="Give --tls-cert and --tls-key")
     is_own = is_loopback(host) and not asked.behind_proxy
+    if is_own and host not in NAMES:
+        what = f"Nobody could call {host}: of the addresses of this machine, callers may name 127.0.0.1 and ::1"
+        raise Refusal(what=what, do="Choose one of these with --host")
     if not is_own and asked.tokens is None:
         what = f"Whoever reaches {_place(host, asked)} could call the engine: there are no tokens"
         raise Refusal(what=what, do="Add --tokens FILE, whose tokens `delayer token` makes, or listen on 127.0.0.1")
@@ -77,10 +81,12 @@ def _place(host: str, asked: Listening) -> str:
 
 def _address(host: str) -> str:
     """Raises Refusal for what is neither an address nor `localhost`: a name may lead to several."""
-    address = "127.0.0.1" if host.lower() == "localhost" else host.removeprefix("[").removesuffix("]")
-    if not _is_address(address):
-        raise Refusal(what=f"{host or 'An empty text'} is no IP address", do="Give one with --host, such as 127.0.0.1")
-    return address
+    try:
+        address = ip_address("127.0.0.1" if host.lower() == "localhost" else host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        what = f"{host or 'An empty text'} is no IP address"
+        raise Refusal(what=what, do="Give one with --host, such as 127.0.0.1") from None
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def _is_address(text: str) -> bool:

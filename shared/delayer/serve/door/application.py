@@ -1,4 +1,4 @@
-"""The API as an ASGI application: each request becomes a `Call`, which another thread answers (ADR 0184)."""
+"""The API as an ASGI application: each request becomes a `WaitingCall`, which another thread answers (ADR 0184)."""
 
 import asyncio
 from asyncio import Future
@@ -15,9 +15,9 @@ from delayer.http.requests import ApiRequest, Caller
 from delayer.http.routing import route_of
 from delayer.http.web_pages import Doorkeeper, headers_in
 from delayer.serve.door.address import caller_address
-from delayer.serve.door.incoming import Application, Held, Incoming, Receive, Scope, Send
+from delayer.serve.door.incoming import Application, HeldBodies, Incoming, Receive, Scope, Send
 from delayer.serve.door.limits import DoorLimits, HeadTooLarge, NotNow
-from delayer.serve.door.tokens import Tokens
+from delayer.serve.door.tokens import KnownTokens
 
 PAGES: Final = Doorkeeper(own_pages=True, subdomains=False)
 POLICY_VIOLATION: Final = 1008  # why a WebSocket is closed
@@ -27,7 +27,7 @@ CHALLENGE: Final = 'Bearer realm="delayer"'
 
 
 @frozen(kw_only=True, eq=False)
-class Call:
+class WaitingCall:
     """A call that waits for its answer."""
 
     function: str  # that answers it
@@ -35,7 +35,7 @@ class Call:
     answered: "Future[Response]"  # of the loop of the door: no other thread may touch it
 
 
-def deliver(answers: Sequence[tuple[Call, Response]]) -> None:
+def deliver(answers: Sequence[tuple[WaitingCall, Response]]) -> None:
     """Hands over the answers to any number of calls, from another thread, and wakes the loop once for all of them.
 
     An answer that nobody waits for any more is dropped; so are all, once the loop has ended.
@@ -48,7 +48,7 @@ def deliver(answers: Sequence[tuple[Call, Response]]) -> None:
         return
 
 
-def _hand_over(answers: Iterable[tuple[Call, Response]]) -> None:
+def _hand_over(answers: Iterable[tuple[WaitingCall, Response]]) -> None:
     for call, response in answers:
         if not call.answered.done():
             call.answered.set_result(response)
@@ -66,16 +66,16 @@ class Door:
     """ASGI application. `submit` is called in the thread of the loop and must not wait; `deliver` brings the answer.
 
     `is_own`: callers are programs of this machine, and no web page but the port's own. Otherwise there are `tokens`.
-    `beside` serves what lies below a path, such as the console below `/console`; it guards itself. Whoever stops the
-    engine sets `is_closed`: from then on calls get 503.
+    `beside` serves what lies below a path, such as the console below `/console`; it guards itself. To stop the engine,
+    set `is_closed`: from then on calls get 503.
     """
 
     def __init__(
         self,
-        submit: Callable[[Call], None],
+        submit: Callable[[WaitingCall], None],
         observer: Observer,
         *,
-        tokens: Tokens | None = None,
+        tokens: KnownTokens | None = None,
         is_own: bool = True,
         behind_proxy: bool = False,
         limits: DoorLimits | None = None,
@@ -91,7 +91,7 @@ class Door:
         self._is_own = is_own
         self._behind_proxy = behind_proxy
         self._beside = beside or {}
-        self._held = Held(self.limits.held)
+        self._held = HeldBodies(self.limits.held)
         self._waiting = 0  # calls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -128,7 +128,7 @@ class Door:
             return unexpected()
 
     def _caller(self, scope: Scope, headers: Mapping[str, str]) -> Caller | None:
-        """Who calls; None for nobody that is known. Raises Problem before anything of the body is read."""
+        """Returns the caller; None for nobody that is known. Raises Problem before anything of the body is read."""
         self._check_open()
         size = len(scope["raw_path"]) + len(scope["query_string"]) + sum(len(a) + len(b) for a, b in scope["headers"])
         if size > self.limits.head:
@@ -147,7 +147,9 @@ class Door:
         path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
         routed = route_of(scope["method"], path)
         request = received(routed, path, query, headers, body=body, caller=caller)
-        call = Call(function=routed.function, request=request, answered=asyncio.get_running_loop().create_future())
+        call = WaitingCall(
+            function=routed.function, request=request, answered=asyncio.get_running_loop().create_future()
+        )
         self._waiting += 1
         try:
             self._submit(call)

@@ -1,17 +1,21 @@
 """A connection of uvicorn with the bounds that it lacks: for a slow or long head, and a client that never reads.
 
-What it refuses before there is a request for the application gets a problem, too.
+It refuses some before there is a request for the application: they get a problem, too.
 """
 
 import asyncio
+import re
 from asyncio import TimerHandle
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from delayer.http.answers import Response, problem, refused
 from delayer.serve.door.limits import DoorLimits, HeadTooLarge, NotNow, TooSlow
+
+OFFER: Final = re.compile(rb"\r\nupgrade[ \t]*:", re.IGNORECASE)
+NO_OFFER: Final = b"\r\nX-Upgrade:"
 
 
 class BoundedConnection(HttpToolsProtocol):
@@ -39,8 +43,8 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Whatever comes while there is no request to be answered is part of a head, or nothing that anybody needs."""
-        super().data_received(data)
+        """Takes what has come. While no request is to be answered, it is part of a head, or nothing that is needed."""
+        super().data_received(self._without_offer(data) if b"pgrade" in data else data)
         if self.transport.is_closing():
             return
         if not self._is_in_head and self.cycle is not None and not self.cycle.response_complete:
@@ -58,12 +62,14 @@ class BoundedConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """What follows is the application's."""
+        """The application takes over."""
         self._is_in_head = False
         self._head = 0
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+        if self.parser.should_upgrade():
+            raise ValueError("an offer of another protocol, in pieces")
         super().on_headers_complete()
 
     def pause_writing(self) -> None:
@@ -85,6 +91,16 @@ class BoundedConnection(HttpToolsProtocol):
             "The request is not HTTP/1.1 as RFC 9112 has it. The port takes no TLS unless it was given a certificate."
         )
         self._end(problem(400, "not-http", "The request is not HTTP", detail))
+
+    def _without_offer(self, data: bytes) -> bytes:
+        """A head without the offer to go on in another protocol, which is not taken.
+
+        Java's client offers HTTP/2 with each call to an http: address. With an offer, the parser leaves out the body.
+        """
+        if self._is_in_head or (self.cycle is not None and (self.cycle.more_body or not self.cycle.response_complete)):
+            return data
+        head, end, rest = data.partition(b"\r\n\r\n")
+        return OFFER.sub(NO_OFFER, head) + end + rest
 
     def _wait_for_head(self) -> None:
         self._head_timer = self.loop.call_later(self._limits.head_seconds, self._head_is_late)

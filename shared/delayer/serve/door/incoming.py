@@ -18,7 +18,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 FULL: Final = "The engine holds as much of other calls as it can."
 
 
-class Held:
+class HeldBodies:
     """How much the bodies of all calls have together. Only the thread of the loop changes it."""
 
     def __init__(self, most: int) -> None:
@@ -32,14 +32,14 @@ class Held:
         self._bytes += size
 
     def remove(self, size: int) -> None:
-        """What was added before."""
+        """Gives back what was added before."""
         self._bytes -= size
 
 
 class Incoming:
-    """One body. What it holds is held until the `with` ends: as long as the call waits for its answer."""
+    """Reads one body, and holds it until the `with` ends: as long as the call waits for its answer."""
 
-    def __init__(self, receive: Receive, limits: DoorLimits, held: Held) -> None:
+    def __init__(self, receive: Receive, limits: DoorLimits, held: HeldBodies) -> None:
         self.is_whole = False  # its end has come
         self._receive = receive
         self._limits = limits
@@ -88,7 +88,7 @@ class Incoming:
 
     def _is_too_large(self, headers: Mapping[str, str]) -> bool:
         declared = headers.get("content-length", "")
-        return declared.isdecimal() and (len(declared) > 15 or int(declared) > self._limits.body)
+        return declared.isascii() and declared.isdigit() and (len(declared) > 15 or int(declared) > self._limits.body)
 
     def _too_large(self) -> TooLarge:
         return TooLarge(f"The body is larger than {self._limits.body:,} bytes, which no call may be.")

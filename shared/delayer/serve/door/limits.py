@@ -1,4 +1,4 @@
-"""What a client may ask of the door, and the answer to one that asks for more."""
+"""The limits of the door say how much a client may ask of it, and these problems answer one that asks for more."""
 
 from typing import Final, Self
 

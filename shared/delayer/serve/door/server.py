@@ -27,8 +27,9 @@ def bound(where: Admitted) -> socket.socket:
     Raises Refusal: with status 1 for a port in use, and for an address that this machine does not have (yet).
     """
     family = socket.AF_INET6 if ip_address(where.host).version == 6 else socket.AF_INET
+    also_ipv4 = where.host == "::" and socket.has_dualstack_ipv6()
     try:
-        return socket.create_server((where.host, where.port), family=family, backlog=BACKLOG)
+        return socket.create_server((where.host, where.port), family=family, backlog=BACKLOG, dualstack_ipv6=also_ipv4)
     except PermissionError:
         what = f"Port {where.port} of {where.host} is not for this user"
         do = f"Choose one from {PRIVILEGED} on with --port" if where.port < PRIVILEGED else "Choose another with --port"
@@ -57,8 +58,8 @@ def check_certificate(certificate: Path, key: Path) -> None:
     where = f"{certificate}, {key}"
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, _no_password)
-    except ssl.SSLError as error:
-        what = f"The certificate or its key is no PEM, or they do not belong together ({error.reason})"
+    except ssl.SSLError:
+        what = "The certificate or its key is no PEM, or they do not belong together, or the key has a password"
         raise Refusal(what=what, where=where, do="Give --tls-cert its chain and --tls-key its key") from None
     except OSError as error:
         what = f"The certificate or its key cannot be read: {error.strerror}"

@@ -1,4 +1,4 @@
-"""Who may call an engine that others can reach: tokens in a file, of which only hashes are there (ADR 0184)."""
+"""Tokens say who may call an engine that others can reach. A file has their hashes alone (ADR 0184)."""
 
 import fcntl
 import json
@@ -28,7 +28,7 @@ SETTING: Final = "TOKEN owner read write"
 AUTHORIZATION: Final = Authorization(kind="TOKEN", claim="owner", read_scope="read", write_scope="write")
 
 
-class TokenRow(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class TokenLine(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """A line of the file."""
 
     sha256: str  # of the token, in hexadecimal
@@ -37,13 +37,13 @@ class TokenRow(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=
 
 
 @frozen(kw_only=True)
-class Tokens:
+class KnownTokens:
     """The tokens that are known."""
 
-    rows: Sequence[TokenRow]
+    rows: Sequence[TokenLine]
 
     def claims_of(self, authorization: str) -> Mapping[str, Any] | None:
-        """What the header `Authorization` shows its sender to be; None for nobody that is known.
+        """Returns what is known of the sender of this header `Authorization`; None for nobody that is known.
 
         Each token is compared, in constant time, so that how long it takes says nothing.
         """
@@ -57,7 +57,7 @@ class Tokens:
         return {AUTHORIZATION.claim: found.owner, "scope": " ".join(found.scopes)}
 
 
-def tokens_in(file: Path) -> Tokens:
+def tokens_in(file: Path) -> KnownTokens:
     """Reads the file of `--tokens`. Raises Refusal if others may read it, if it is malformed, or if it has none."""
     with _opened(file, os.O_RDONLY) as handle:
         rows = _rows(file, _text(file, handle))
@@ -65,7 +65,7 @@ def tokens_in(file: Path) -> Tokens:
         raise Refusal(
             what="There is no token in the file of --tokens", where=str(file), do=f"Make one: {_made_by(file)}"
         )
-    return Tokens(rows=rows)
+    return KnownTokens(rows=rows)
 
 
 def new_token(file: Path, owner: str, scopes: Sequence[str]) -> str:
@@ -75,7 +75,7 @@ def new_token(file: Path, owner: str, scopes: Sequence[str]) -> str:
     not at all.
     """
     token = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
-    row = TokenRow(sha256=hash_of(token), owner=owner, scopes=tuple(dict.fromkeys(scopes)))
+    row = TokenLine(sha256=hash_of(token), owner=owner, scopes=tuple(dict.fromkeys(scopes)))
     if problem := _problem_of(row):
         raise Refusal(what=f"A token was not made: {problem}", do="Give another --owner or --scope")
     with _opened(file, os.O_RDWR | os.O_CREAT) as handle:
@@ -125,14 +125,14 @@ def _text(file: Path, handle: int) -> str:
         raise Refusal(what="The file of --tokens is no text", where=str(file), do="Name another file") from None
 
 
-def _rows(file: Path, text: str) -> list[TokenRow]:
+def _rows(file: Path, text: str) -> list[TokenLine]:
     """Raises Refusal for a line that is none, with its number, and never with what it says: it may be a token."""
-    rows: dict[str, TokenRow] = {}
+    rows: dict[str, TokenLine] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            row = msgspec.json.decode(line, type=TokenRow)
+            row = msgspec.json.decode(line, type=TokenLine)
             problem = _problem_of(row) or ("the same token is there twice" if row.sha256 in rows else "")
         except (msgspec.MsgspecError, UnicodeError):
             problem = "not a JSON object with sha256, owner and scopes"
@@ -143,7 +143,7 @@ def _rows(file: Path, text: str) -> list[TokenRow]:
     return list(rows.values())
 
 
-def _problem_of(row: TokenRow) -> str:
+def _problem_of(row: TokenLine) -> str:
     if len(row.sha256) != 64 or not set(row.sha256) <= set("0123456789abcdef"):
         return "sha256 has 64 digits of 0-9 and a-f"
     try:
