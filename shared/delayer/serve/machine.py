@@ -11,7 +11,8 @@ from attrs import define, evolve, field
 
 from delayer.actions.rules.foreign import built_in
 from delayer.engines.ports import ReceivedMessage, Workers
-from delayer.engines.sqlite import database, feed, objects, queue, secrets
+from delayer.engines.sqlite import counters, database, feed, objects, queue, secrets
+from delayer.engines.sqlite.counters import FeedCounters
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.feed import SqliteFeed
 from delayer.engines.sqlite.queue import Numbers, SqliteQueue
@@ -35,7 +36,13 @@ from delayer.wiring.manifest import reaction_of
 from delayer.wiring.pump import Batch, Minutes, QueueSource, Source
 from delayer.wiring.use_cases import execute, line
 
-LAYOUT: Final = database.LAYOUT + queue.LAYOUT + feed.LAYOUT + objects.OBJECTS + secrets.SECRETS
+LAYOUT: Final = "".join([database.LAYOUT, queue.LAYOUT, feed.LAYOUT, counters.LAYOUT, objects.OBJECTS, secrets.SECRETS])
+# On AWS the TTL of a record is what fires it at last. Here it would lose it: nothing listens to that.
+FIRED: Final = (SCHEDULES, WAITING)
+GREATEST: Final = """
+    SELECT max(coalesce((SELECT max(number) FROM changes), 0), coalesce((SELECT max(number) FROM messages), 0),
+        coalesce((SELECT max(upto) FROM counters), 0), coalesce((SELECT max(number) FROM readers), 0))
+"""
 CLAIMS: Final = 64  # in one turn
 STEP: Final[Millis] = 250  # who finds no slot is told when there is one; seats may be free without that
 TOLD: Final = 10  # changes in one turn: a call that comes meanwhile waits for them
@@ -93,9 +100,10 @@ class Machine:
     def __attrs_post_init__(self) -> None:
         self.clock, self.observer = self.around.clock, self.around.observer
         self.turns = Turn(database=self.database)
-        self.numbers = Numbers(self.clock)
+        self.numbers = Numbers(self.clock, self.database.read(GREATEST, ())[0][0])
         self.feed = SqliteFeed(database=self.database, clock=self.clock, numbers=self.numbers, tables=FEEDS)
-        self.items = SqliteStore(database=self.database, heard=self.feed.hear)
+        self.items = SqliteStore(database=self.database, heard=self.feed.hear, never_expire=FIRED)
+        self.counters = FeedCounters(database=self.database, feed=self.feed, tables=FIRED)
         self.settings = settings_of(self.chosen)
         self.parts = Parts(self.around, self.settings, self.items, self.queue)
         reaction_of(KEYS).made(self.parts.of(KEYS))({"command": "ensure"})
@@ -207,6 +215,10 @@ class Machine:
             self.turns.give_up()
             raise
         return self.turns.end() or moved or bool(calls or again)
+
+    def waiting(self) -> int:
+        """How many schedules wait for their point in time, or for it to be decided. Raises Unavailable."""
+        return sum(self.counters.of(one) for one in FIRED)
 
     def next_at(self) -> Millis | None:
         """When there will be something to do, as far as it is known."""

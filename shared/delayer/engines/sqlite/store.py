@@ -1,7 +1,7 @@
 """The store on SQLite. Whoever wants to hear of changes is told within the transaction that makes them."""
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
@@ -124,6 +124,7 @@ class SqliteStore:
 
     database: Database = field(factory=Database)
     heard: Heard | None = None
+    never_expire: Collection[str] = ()  # tables whose items nothing may delete but whoever handles them
     _partitions: set[tuple[str, str]] = field(factory=set, init=False)  # that ever had an item, in memory
 
     def get(self, table: str, key: Key, *, latest: bool = True) -> Item | None:
@@ -243,7 +244,7 @@ class SqliteStore:
                 text = encode(new)
                 if len(text) > ITEM // 2:  # otherwise it cannot be too large, and need not be counted
                     check_item(new)
-                connection.execute(PUT, (*place, text, _expiry(new)))
+                connection.execute(PUT, (*place, text, None if write.table in self.never_expire else _expiry(new)))
                 self._partitions.add(place[:2])
         self._tell([ItemChange(one.table, old, new) for one, old, new in zip(writes, before, now, strict=True)])
         return now
