@@ -28,7 +28,9 @@ from delayer.schedule.instants import Millis
 from delayer.serve.fire import Fire
 from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
 from delayer.serve.reactions import AtOnce, FeedSource, Published, lifecycle_record, record_change
+from delayer.serve.space import Space
 from delayer.serve.turn import Turn
+from delayer.serve.upkeep import GROWS, Upkeep, no_room
 from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.functions import loaded
@@ -90,6 +92,7 @@ class Machine:
     targets: Callable[[str], Any] | None = None  # by action, in the place of what its function reaches
     instead: Mapping[str, Mapping[str, object]] = field(factory=dict)  # what functions import, in the place of that
     each_minute: bool = True  # whether anything happens each minute
+    is_restricted: bool = field(init=False, default=False)  # there is too little disk for anything new
     turns: Turn = field(init=False)
     queues: dict[str, SqliteQueue] = field(init=False, factory=dict)
     executors: dict[str, Executor] = field(init=False, factory=dict)
@@ -216,6 +219,27 @@ class Machine:
             raise
         return self.turns.end() or moved or bool(calls or again)
 
+    def upkeep(self, space: Space, log_size: Callable[[], int]) -> Upkeep:
+        """Of its file, whose log has so many bytes."""
+
+        def restrict(is_restricted: bool) -> None:
+            self.is_restricted = is_restricted
+
+        feeds = [one.function for one in [*self.sources, self.telling] if isinstance(one, FeedSource)]
+        return build(
+            Upkeep,
+            self.parts.of("upkeep"),
+            database=self.database,
+            turns=self.turns,
+            items=self.items,
+            feed=self.feed,
+            readers=lambda: feeds,
+            clock=self.clock,
+            space=space,
+            log_size=log_size,
+            restrict=restrict,
+        )
+
     def waiting(self) -> int:
         """How many schedules wait for their point in time, or for it to be decided. Raises Unavailable."""
         return sum(self.counters.of(one) for one in FIRED)
@@ -232,6 +256,8 @@ class Machine:
             self.turns.do(partial(self._answered, call), partial(_deliver, call))
 
     def _answered(self, call: ApiCall) -> Response:
+        if self.is_restricted and call.function in GROWS:
+            return no_room()
         made: Response = self.function(call.function).handler.answer(call.request)
         return made
 

@@ -34,7 +34,7 @@ class Turn:
         What it raises undoes it, and nothing else.
         """
         outcome = self._outcome(do)
-        if isinstance(outcome, DiskFull) and self.make_room():
+        if isinstance(outcome, DiskFull) and not self.database.is_lost and self.make_room():
             outcome = self._outcome(do)
         if self.database.is_dirty:
             self._held.append((do, deliver, outcome))

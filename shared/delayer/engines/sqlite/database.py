@@ -250,10 +250,15 @@ class Database:
         self._lock.release()
 
     @property
+    def is_lost(self) -> bool:
+        """Whether SQLite has undone the turn by itself: its commit will fail."""
+        return self._lost is not None
+
+    @property
     def is_dirty(self) -> bool:
         """Whether the turn has written something that is not committed."""
         written = self._connection.in_transaction and self._connection.total_changes != self._changes
-        return written or self._lost is not None
+        return written or self.is_lost
 
     @contextmanager
     def _part(self) -> Iterator[None]:
