@@ -1,18 +1,20 @@
 """Leads a machine in real time: one thread, turn by turn (ADR 0185)."""
 
+import os
 import secrets
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final
 
 from attrs import define, field
 
-from delayer.engines.process import SystemClock, random_token
 from delayer.engines.ports import Clock
-from delayer.engines.sqlite.database import Database
+from delayer.engines.process import SystemClock, random_token
+from delayer.engines.sqlite.database import Broken, Database
 from delayer.engines.sqlite.objects import SqliteObjects
 from delayer.engines.sqlite.secrets import KeyRing, KeySeal, SqliteSecrets
 from delayer.http.answers import Response
@@ -20,7 +22,8 @@ from delayer.schedule.instants import SECOND, Millis
 from delayer.serve.attempts import Attempts, Pool
 from delayer.serve.door.application import Call, deliver
 from delayer.serve.machine import LAYOUT, ApiCall, Machine
-from delayer.serve.parts import Around
+from delayer.serve.parts import Around, Chosen
+from delayer.serve.space import Space
 
 
 def around(clock: Clock, observer: Any, database: Database, keys: KeyRing) -> Around:
@@ -39,6 +42,21 @@ def around(clock: Clock, observer: Any, database: Database, keys: KeyRing) -> Ar
 
 
 SWITCH: Final = 0.0005  # seconds that a thread may keep others waiting: attempts are many short steps
+
+
+def log_of(path: str) -> Callable[[], int]:
+    """Tells how many bytes the log of a database has. To look at its size opens nothing."""
+    log = Path(f"{path}-wal")
+
+    def size() -> int:
+        try:
+            return log.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    return size
+
+
 CALLS: Final = 64  # in one turn
 LONGEST_SLEEP: Final[Millis] = SECOND  # the monotonic clock stands still while the machine sleeps
 
@@ -52,6 +70,9 @@ class Leader:
     environment: Mapping[str, str]
     keys: KeyRing
     attempts: int = 64
+    chosen: Chosen = field(factory=Chosen)
+    space: Space | None = None  # of its disk
+    ends: Callable[[int], Any] = os._exit  # the process, at once
     failed: Callable[[], None] = lambda: None  # told if the thread has ended without being told to
     inbox: "SimpleQueue[ApiCall | None]" = field(factory=SimpleQueue, init=False)
     is_stopping: bool = field(default=False, init=False)
@@ -67,7 +88,9 @@ class Leader:
             database=database,
             environment=self.environment,
             attempts=self.attempts,
+            chosen=self.chosen,
         )
+        self.upkeep = self.machine.upkeep(self.space, log_of(self.path)) if self.space else None
         self.thread = Thread(target=self._lead, name="turns", daemon=True)
 
     def submit(self, call: Call) -> None:
@@ -80,6 +103,7 @@ class Leader:
 
     def start(self) -> None:
         """Turns begin."""
+        self._keep_up(0)
         self.thread.start()
 
     def stop(self) -> None:
@@ -100,10 +124,24 @@ class Leader:
                 if self._answers:
                     answers, self._answers = self._answers, []
                     deliver(answers)
+                self._keep_up(0 if moved or not self.inbox.empty() else round(self._seconds() * SECOND))
                 calls = self._collect(0 if moved else self._seconds())
         except BaseException as error:  # noqa: BLE001 - whoever waits for this thread is told
+            if broken := self.machine.database.broken:
+                self._end(broken)
             self.error = error
             self.failed()
+
+    def _keep_up(self, gap: Millis) -> None:
+        if self.upkeep:
+            self.upkeep.turn(gap)
+        if self.machine.database.broken:  # another thread has met it
+            raise self.machine.database.broken
+
+    def _end(self, broken: Broken) -> None:
+        """Nothing is closed: what SQLite would write then may be wrong."""
+        self.observer.warn("the database cannot be trusted any more, so the engine has ended", error=str(broken))
+        self.ends(1)
 
     def _seconds(self) -> float:
         """Until there is something to do, unless something comes."""

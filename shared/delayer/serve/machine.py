@@ -11,7 +11,8 @@ from attrs import define, evolve, field
 
 from delayer.actions.rules.foreign import built_in
 from delayer.engines.ports import ReceivedMessage, Workers
-from delayer.engines.sqlite import database, feed, objects, queue, secrets
+from delayer.engines.sqlite import counters, database, feed, objects, queue, secrets
+from delayer.engines.sqlite.counters import FeedCounters
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.feed import SqliteFeed
 from delayer.engines.sqlite.queue import Numbers, SqliteQueue
@@ -27,7 +28,9 @@ from delayer.schedule.instants import Millis
 from delayer.serve.fire import Fire, HandedOver
 from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
 from delayer.serve.reactions import AtOnce, FeedSource, Published, lifecycle_record, record_change
+from delayer.serve.space import Space
 from delayer.serve.turn import Turn
+from delayer.serve.upkeep import GROWS, Upkeep, no_room
 from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.functions import loaded
@@ -35,7 +38,13 @@ from delayer.wiring.manifest import reaction_of
 from delayer.wiring.pump import Batch, Minutes, QueueSource, Source
 from delayer.wiring.use_cases import execute, line
 
-LAYOUT: Final = database.LAYOUT + queue.LAYOUT + feed.LAYOUT + objects.OBJECTS + secrets.SECRETS
+LAYOUT: Final = "".join([database.LAYOUT, queue.LAYOUT, feed.LAYOUT, counters.LAYOUT, objects.OBJECTS, secrets.SECRETS])
+# On AWS the TTL of a record is what fires it at last. Here it would lose it: nothing listens to that.
+FIRED: Final = (SCHEDULES, WAITING)
+GREATEST: Final = """
+    SELECT max(coalesce((SELECT max(number) FROM changes), 0), coalesce((SELECT max(number) FROM messages), 0),
+        coalesce((SELECT max(upto) FROM counters), 0), coalesce((SELECT max(number) FROM readers), 0))
+"""
 CLAIMS: Final = 64  # in one turn
 STEP: Final[Millis] = 250  # who finds no slot is told when there is one; seats may be free without that
 TOLD: Final = 10  # changes in one turn: a call that comes meanwhile waits for them
@@ -83,6 +92,7 @@ class Machine:
     targets: Callable[[str], Any] | None = None  # by action, in the place of what its function reaches
     instead: Mapping[str, Mapping[str, object]] = field(factory=dict)  # what functions import, in the place of that
     each_minute: bool = True  # whether anything happens each minute
+    is_restricted: bool = field(init=False, default=False)  # there is too little disk for anything new
     turns: Turn = field(init=False)
     queues: dict[str, SqliteQueue] = field(init=False, factory=dict)
     executors: dict[str, Executor] = field(init=False, factory=dict)
@@ -93,9 +103,10 @@ class Machine:
     def __attrs_post_init__(self) -> None:
         self.clock, self.observer = self.around.clock, self.around.observer
         self.turns = Turn(database=self.database)
-        self.numbers = Numbers(self.clock)
+        self.numbers = Numbers(self.clock, self.database.read(GREATEST, ())[0][0])
         self.feed = SqliteFeed(database=self.database, clock=self.clock, numbers=self.numbers, tables=FEEDS)
-        self.items = SqliteStore(database=self.database, noted=self.feed.note)
+        self.items = SqliteStore(database=self.database, noted=self.feed.note, never_expire=FIRED)
+        self.counters = FeedCounters(database=self.database, feed=self.feed, tables=FIRED)
         self.settings = settings_of(self.chosen)
         self.parts = Parts(self.around, self.settings, self.items, self.queue)
         reaction_of(KEYS).made(self.parts.of(KEYS))({"command": "ensure"})
@@ -215,6 +226,31 @@ class Machine:
             raise
         return self.turns.end() or moved or bool(calls or again)
 
+    def upkeep(self, space: Space, log_size: Callable[[], int]) -> Upkeep:
+        """Of its file, whose log has so many bytes."""
+
+        def restrict(is_restricted: bool) -> None:
+            self.is_restricted = is_restricted
+
+        feeds = [one.function for one in [*self.sources, self.telling] if isinstance(one, FeedSource)]
+        return build(
+            Upkeep,
+            self.parts.of("upkeep"),
+            database=self.database,
+            turns=self.turns,
+            items=self.items,
+            feed=self.feed,
+            readers=lambda: feeds,
+            clock=self.clock,
+            space=space,
+            log_size=log_size,
+            restrict=restrict,
+        )
+
+    def waiting(self) -> int:
+        """How many schedules wait for their point in time, or for it to be decided. Raises Unavailable."""
+        return sum(self.counters.of(one) for one in FIRED)
+
     def next_at(self) -> Millis | None:
         """When there will be something to do, as far as it is known."""
         instants = [self.fire.next_at(), *(one.next_at() for one in self.sources)]
@@ -227,6 +263,8 @@ class Machine:
             self.turns.do(partial(self._answered, call), partial(_deliver, call))
 
     def _answered(self, call: ApiCall) -> Response:
+        if self.is_restricted and call.function in GROWS:
+            return no_room()
         made: Response = self.function(call.function).handler.answer(call.request)
         return made
 

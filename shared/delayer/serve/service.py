@@ -2,21 +2,28 @@
 
 import os
 import signal
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from attrs import field, frozen
 
-from delayer.engines.sqlite.database import APPLICATION, VERSION
+from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite.database import APPLICATION, VERSION, Broken
+from delayer.schedule.instants import DAY
 from delayer.serve.door.address import Admitted, Listening, admitted
 from delayer.serve.door.application import Door
 from delayer.serve.door.server import DoorServer, bound
 from delayer.serve.door.tokens import Tokens, tokens_in
-from delayer.serve.folder import open_folder
+from delayer.serve.folder import DataFolder, open_folder
 from delayer.serve.keys import open_keys
 from delayer.serve.lead import Leader
 from delayer.serve.lines import Lines
+from delayer.serve.parts import Chosen
+from delayer.serve.refusal import Refusal
+from delayer.serve.space import Space
 
 KEYS: Final = "secrets.key"  # the file in the folder
 ENDING: Final = (signal.SIGINT, signal.SIGTERM)
@@ -40,13 +47,10 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
     listening = bound(where)
     folder = open_folder(options.data)
     folder.examine(APPLICATION, VERSION)
-    leader = Leader(
-        path=str(folder.database),
-        observer=Lines(),
-        keys=open_keys(folder.path / KEYS, environment, ()),
-        attempts=options.attempts,
-        environment=_settings(where, tokens),
-    )
+    try:
+        leader = _leader(options, folder, environment, _settings(where, tokens))
+    except (Broken, Unavailable, sqlite3.Error) as error:
+        raise damaged(folder.database, error) from error
     door = Door(
         leader.submit,
         leader.observer,
@@ -72,6 +76,29 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
         folder.close()
     if leader.error:
         raise leader.error
+
+
+def _leader(
+    options: Options, folder: DataFolder, environment: Mapping[str, str], settings: Mapping[str, str]
+) -> Leader:
+    space = Space(folder=folder.path, free=folder.free)
+    with suppress(OSError):  # it is looked at again
+        space.look()
+    return Leader(
+        path=str(folder.database),
+        observer=Lines(),
+        keys=open_keys(folder.path / KEYS, environment, ()),
+        attempts=options.attempts,
+        environment=settings,
+        chosen=Chosen(keep_for=options.journal_days * DAY),
+        space=space,
+    )
+
+
+def damaged(path: Path, error: BaseException) -> Refusal:
+    """Why a database that was found cannot be used."""
+    do = "Look after its disk; if the file is damaged, put a backup of it and of its log `-wal` in its place"
+    return Refusal(what=f"The database cannot be read: {error}", where=str(path), do=do, status=1)
 
 
 def _settings(where: Admitted, tokens: Tokens | None) -> dict[str, str]:

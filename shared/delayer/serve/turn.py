@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, field
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.database import Database, DiskFull
 
 Do = Callable[[], Any]
 Deliver = Callable[[Any], None]
@@ -21,7 +21,8 @@ class Turn:
     """One after the other, all of the same thread."""
 
     database: Database
-    _held: list[tuple[Deliver, Any]] = field(factory=list, init=False)  # answers that wait for the commit
+    make_room: Callable[[], bool] = lambda: False  # whether there is more room on the disk now
+    _held: list[tuple[Do, Deliver, Any]] = field(factory=list, init=False)  # answers that wait for the commit
 
     def begin(self) -> None:
         """A turn."""
@@ -32,32 +33,49 @@ class Turn:
 
         What it raises undoes it, and nothing else.
         """
-        try:
-            with self.database.writing():
-                outcome = do()
-        except Exception as error:  # noqa: BLE001 - it concerns whoever waits for it
-            outcome = error
+        outcome = self._outcome(do)
+        if isinstance(outcome, DiskFull) and not self.database.is_lost and self.make_room():
+            outcome = self._outcome(do)
         if self.database.is_dirty:
-            self._held.append((deliver, outcome))
+            self._held.append((do, deliver, outcome))
         else:
             deliver(outcome)
 
+    def _outcome(self, do: Do) -> Any:
+        try:
+            with self.database.writing():
+                return do()
+        except Exception as error:  # noqa: BLE001 - it concerns whoever waits for it
+            return error
+
     def end(self) -> bool:
-        """Commits, and delivers. Whether anything was written."""
-        was_dirty, held = self.database.is_dirty, self._held
-        self._held = []
-        failed: Unavailable | None = None
+        """Commits, and delivers. Whether anything was written. If the disk is full, all is done again with more room.
+
+        Raises Broken, and nobody is answered.
+        """
+        was_dirty = self.database.is_dirty
+        failed = self._commit()
+        if isinstance(failed, DiskFull) and self.make_room():
+            held, self._held = self._held, []
+            self.begin()
+            for do, deliver, _ in held:
+                self.do(do, deliver)
+            failed = self._commit()
+        held, self._held = self._held, []
+        for _, deliver, outcome in held:
+            deliver(failed or outcome)
+        return was_dirty
+
+    def _commit(self) -> Unavailable | None:
         try:
             self.database.commit()
         except Unavailable as error:
-            failed = error
-        for deliver, outcome in held:
-            deliver(failed or outcome)
-        return was_dirty
+            return error
+        return None
 
     def give_up(self) -> None:
         """A defect: nothing of the turn ever was."""
         held, self._held = self._held, []
         self.database.rollback()
-        for deliver, _ in held:
+        for _, deliver, _ in held:
             deliver(Unavailable("the turn was given up"))

@@ -30,16 +30,43 @@ LAYOUT: Final = """
     CREATE UNIQUE INDEX items_by_key ON items (table_name, partition, sort);
     CREATE INDEX items_by_expiry ON items (expires) WHERE expires IS NOT NULL;
 """
+LOG_KEPT: Final = 4 * 1024 * 1024  # bytes of the log that are written anew again and again: the file need not grow
 # A change of many MB is written once into the log and once into the file: the log is kept small.
 PRAGMAS: Final = (
     "journal_mode = WAL",
     "synchronous = FULL",
     "wal_autocheckpoint = 0",  # checkpoints are made in pauses
+    f"journal_size_limit = {LOG_KEPT}",
     "mmap_size = 0",  # an I/O error would be a signal that ends the process, and no error
     "busy_timeout = 5000",
     "temp_store = MEMORY",
     *(("fullfsync = ON", "checkpoint_fullfsync = ON") if sys.platform == "darwin" else ()),
 )
+
+
+DISK_FULL: Final = 13  # SQLITE_FULL
+# SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_NOTADB: what is on the disk is not known any more.
+NOT_TRUSTED: Final = frozenset({10, 11, 26})
+
+
+class Broken(BaseException):
+    """An I/O error, a failed fsync, or a file that is damaged. What was written may be on the disk, or may not.
+
+    Not an Exception: no code of Delayer's may catch it but what ends the process. After a failed fsync the next one
+    may succeed, though the pages are lost.
+    """
+
+
+class DiskFull(Unavailable):
+    """Nothing of it was written."""
+
+
+def failure(doing: str, error: Exception) -> BaseException:
+    """The exception that takes the place of one of SQLite's."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in NOT_TRUSTED:
+        return Broken(f"{doing}: {error}")
+    return (DiskFull if code == DISK_FULL else Unavailable)(f"{doing}: {error}")
 
 
 class Connection(Protocol):
@@ -101,8 +128,11 @@ class Database:
     _turn_of: int = field(default=0, init=False)  # the thread that has a turn
     _changes: int = field(default=0, init=False)  # of rows, before it
     undone: list[Callable[[], None]] = field(factory=list, init=False)  # told when something that was written is not
+    before_commit: list[Callable[[], None]] = field(factory=list, init=False)  # of a turn that has written
     _savepoints: int = field(default=0, init=False)
-    _broken: Exception | None = field(default=None, init=False)  # what SQLite has failed with in this turn
+    _is_torn: bool = field(default=False, init=False)  # SQLite has failed at a part of a part, which is undone whole
+    _lost: sqlite3.Error | None = field(default=None, init=False)  # why SQLite has undone a whole turn by itself
+    broken: Broken | None = field(default=None, init=False)  # also if another thread has met it
 
     def __attrs_post_init__(self) -> None:
         self._connection = self._reader = self.connect(self.path)
@@ -140,7 +170,7 @@ class Database:
             try:
                 yield self._connection if is_own else self._reader
             except (sqlite3.Error, UnicodeError) as error:
-                raise Unavailable(f"read {self.path}: {error}") from error
+                raise self._failure("read", error) from error
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -148,13 +178,21 @@ class Database:
         with self._lock:
             try:
                 if self._savepoints:
-                    yield self._connection  # whoever is around undoes all of it
+                    if not self._connection.in_transaction:  # SQLite has undone it: this would be one of its own
+                        raise Unavailable(f"write {self.path}: it was undone")
+                    yield self._connection
                 else:
                     with self._part() if self._turn_of or self._connection.in_transaction else self._transaction():
                         yield self._connection
             except (sqlite3.Error, UnicodeError) as error:
-                self._broken = self._broken or (error if self._turn_of else None)
-                raise Unavailable(f"write {self.path}: {error}") from error
+                self._is_torn = self._savepoints > 0
+                raise self._failure("write", error) from error
+
+    def _failure(self, what: str, error: Exception) -> BaseException:
+        found = failure(f"{what} {self.path}", error)
+        if isinstance(found, Broken):
+            self.broken = found
+        return found
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -190,18 +228,20 @@ class Database:
         self._turn_of, self._changes = get_ident(), self._connection.total_changes
 
     def commit(self) -> None:
-        """What the turn has written is on the disk. Raises Unavailable: then nothing of it ever was.
-
-        So it is if SQLite has failed at a part of it: nobody knows what is left of that.
-        """
+        """What the turn has written is on the disk. Raises Unavailable: then nothing of it ever was; or Broken."""
         try:
-            if self._broken:
-                raise self._broken
+            if self._lost:
+                raise self._lost
+            if self.is_dirty:
+                for prepare in self.before_commit:
+                    prepare()
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
-        except (sqlite3.Error, UnicodeError) as error:
-            self._undo()
-            raise Unavailable(f"commit {self.path}: {error}") from error
+        except (sqlite3.Error, Unavailable) as error:
+            failed = self._failure("commit", error) if isinstance(error, sqlite3.Error) else error
+            if not isinstance(failed, Broken):
+                self._undo()
+            raise failed from error
         finally:
             self._end()
 
@@ -213,17 +253,25 @@ class Database:
             self._end()
 
     def _end(self) -> None:
-        self._turn_of, self._broken = 0, None
+        self._turn_of, self._lost = 0, None
         self._lock.release()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether SQLite has undone the turn by itself: its commit will fail."""
+        return self._lost is not None
 
     @property
     def is_dirty(self) -> bool:
         """Whether the turn has written something that is not committed."""
-        return self._connection.in_transaction and self._connection.total_changes != self._changes
+        written = self._connection.in_transaction and self._connection.total_changes != self._changes
+        return written or self.is_lost
 
     @contextmanager
     def _part(self) -> Iterator[None]:
-        """Of a turn."""
+        """Of a turn. A full disk may make SQLite undo all of it: then nothing more is written into it."""
+        if self._lost:
+            raise self._lost
         connection = self._connection
         if not connection.in_transaction:
             connection.execute("BEGIN IMMEDIATE")
@@ -231,10 +279,15 @@ class Database:
         connection.execute("SAVEPOINT part")
         try:
             yield
-        except BaseException:
+            if self._is_torn:
+                raise Unavailable(f"write {self.path}: a part of it has failed")
+        except BaseException as error:
+            self._is_torn = False
             if connection.in_transaction:
                 connection.execute("ROLLBACK TO part")
                 connection.execute("RELEASE part")
+            elif self._turn_of:
+                self._lost = self._lost or _of_sqlite(error)
             for tell in self.undone:
                 tell()
             raise
@@ -243,14 +296,41 @@ class Database:
         finally:
             self._savepoints -= 1
 
-    # ------------------------------------------------------------ in pauses
+    # ------------------------------------------------------------ in pauses, between two turns
 
-    def checkpoint(self) -> None:
-        """Moves what is in the log into the file, and makes the log empty if nobody reads it."""
-        with self._lock:
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    def checkpoint(self, *, empties: bool = False) -> bool:
+        """Moves what is in the log into the file. Whether all of it: then the log begins anew with the next write.
+
+        `empties`: waits for readers, for some seconds at most, and makes the file of the log empty. Raises Unavailable.
+        """
+        [(is_busy, pages, moved)] = self._do(f"PRAGMA wal_checkpoint({'TRUNCATE' if empties else 'PASSIVE'})")
+        return not is_busy and pages == moved
+
+    def free_pages(self) -> tuple[int, int]:
+        """How many pages of the file are free, and how many it has."""
+        return self._do("PRAGMA freelist_count")[0][0], self._do("PRAGMA page_count")[0][0]
 
     def vacuum(self, pages: int) -> None:
-        """Gives so many free pages back to the disk."""
+        """Gives so many free pages back to the disk. Raises Unavailable."""
+        self._do(f"PRAGMA incremental_vacuum({pages})", is_script=True)  # `execute` would give back one of them
+
+    def _do(self, statement: str, *, is_script: bool = False) -> list[Any]:
         with self._lock:
-            self._connection.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
+            try:
+                do = self._connection.executescript if is_script else self._connection.execute
+                return list(do(statement).fetchall())
+            except sqlite3.Error as error:
+                raise self._failure(statement, error) from error
+
+    @property
+    def changes(self) -> int:
+        """How many rows were written since it was opened."""
+        return self._connection.total_changes
+
+
+def _of_sqlite(error: BaseException) -> sqlite3.Error:
+    """The error of SQLite behind another one."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, sqlite3.Error):
+        found = found.__cause__
+    return found or sqlite3.OperationalError("the transaction was undone")

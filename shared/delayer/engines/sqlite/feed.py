@@ -30,6 +30,10 @@ APPEND: Final = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)"
 AFTER: Final = (
     "SELECT number, at, table_name, old, new, is_expired FROM changes WHERE number > ? ORDER BY number LIMIT ?"
 )
+FORGET: Final = """
+    DELETE FROM changes
+    WHERE number IN (SELECT number FROM changes WHERE number <= ? ORDER BY number LIMIT ?) AND at < ?
+"""
 READERS: Final = "SELECT name, number FROM readers"
 MOVE: Final = "INSERT INTO readers VALUES (?, ?) ON CONFLICT DO UPDATE SET number = excluded.number"
 
@@ -110,10 +114,10 @@ class SqliteFeed:
         self.cursors[reader] = number
 
     def forget(self, before: Millis, readers: Collection[str], at_most: int) -> int:
-        """Deletes what all have read and what is older. The newest stays, so that numbers go on. Returns how many."""
+        """Deletes what all have read and what is older. The newest stays, so that numbers go on. Returns how many.
+
+        It looks at no more rows than it may delete: numbers are in the order of time.
+        """
         number = min([self.last - 1, *(self.cursor(one) for one in readers)])
         with self.database.writing() as connection:
-            delete = (
-                "DELETE FROM changes WHERE number IN (SELECT number FROM changes WHERE number <= ? AND at < ? LIMIT ?)"
-            )
-            return int(connection.execute(delete, (number, before, at_most)).rowcount)
+            return int(connection.execute(FORGET, (number, at_most, before)).rowcount)

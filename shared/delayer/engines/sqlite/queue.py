@@ -43,7 +43,10 @@ def pause_after(tries: int) -> Millis:
 
 @define
 class Numbers:
-    """Numbers of messages, each greater than all before it, also those of earlier lives of the process."""
+    """Numbers of messages and changes, each greater than all before it, also if the clock was set back.
+
+    `_last` is the greatest that is on the disk: of a life of the process before this one.
+    """
 
     clock: Clock
     _last: int = 0

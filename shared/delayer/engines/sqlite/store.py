@@ -1,7 +1,7 @@
 """The store on SQLite. Whoever wants to hear of changes is told within the transaction that makes them."""
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
@@ -127,6 +127,7 @@ class SqliteStore:
     database: Database = field(factory=Database)
     heard: Heard | None = None
     noted: Noted | None = None  # the same, for whoever reads the items later, if at all
+    never_expire: Collection[str] = ()  # tables whose items nothing may delete but whoever handles them
     _partitions: set[tuple[str, str]] = field(factory=set, init=False)  # that ever had an item, in memory
 
     def get(self, table: str, key: Key, *, latest: bool = True) -> Item | None:
@@ -247,7 +248,8 @@ class SqliteStore:
             if new is None:  # from here on nothing but SQLite can fail
                 connection.execute(DELETE, place)
             else:
-                connection.execute(PUT, (*place, text, _expiry(new)))
+                expires = None if place[0] in self.never_expire else _expiry(new)
+                connection.execute(PUT, (*place, text, expires))
                 self._partitions.add(place[:2])
         self._tell([TextChange(one.table, old, text) for one, old, text in zip(writes, olds, texts, strict=True)])
         return now
