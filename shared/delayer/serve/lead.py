@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -9,8 +10,8 @@ from typing import Any, Final
 
 from attrs import define, field
 
+from delayer.engines.ports import Clock, Unavailable
 from delayer.engines.process import SystemClock, random_token
-from delayer.engines.ports import Clock
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.objects import SqliteObjects
 from delayer.engines.sqlite.secrets import KeyRing, KeySeal, SqliteSecrets
@@ -19,7 +20,8 @@ from delayer.schedule.instants import SECOND, Millis
 from delayer.serve.attempts import Attempts, Pool
 from delayer.serve.door.application import Call, deliver
 from delayer.serve.machine import LAYOUT, ApiCall, Machine
-from delayer.serve.parts import Around
+from delayer.serve.parts import Around, Chosen
+from delayer.serve.turn import TurnJob
 
 
 def around(clock: Clock, observer: Any, database: Database, keys: KeyRing) -> Around:
@@ -39,6 +41,10 @@ def around(clock: Clock, observer: Any, database: Database, keys: KeyRing) -> Ar
 
 CALLS: Final = 64  # in one turn
 LONGEST_SLEEP: Final[Millis] = SECOND  # the monotonic clock stands still while the machine sleeps
+PATIENCE: Final[Millis] = 30 * SECOND  # so long attempts under way are waited for at the end
+LAST_TURNS: Final = 5  # for outcomes that came last
+AT_THE_END: Final = 0.1  # seconds between two turns
+ANSWER_SECONDS: Final = 30.0
 
 
 @define(kw_only=True, eq=False, slots=False)
@@ -49,10 +55,12 @@ class Leader:
     observer: Any
     environment: Mapping[str, str]
     keys: KeyRing
+    chosen: Chosen = field(factory=Chosen)
     attempts: int = 64
     failed: Callable[[], None] = lambda: None  # told if the thread has ended without being told to
-    inbox: "SimpleQueue[ApiCall | None]" = field(factory=SimpleQueue, init=False)
+    inbox: "SimpleQueue[ApiCall | TurnJob | None]" = field(factory=SimpleQueue, init=False)
     is_stopping: bool = field(default=False, init=False)
+    _ends_at: Millis = field(default=0, init=False)  # whatever is under way then; 0: it goes on
     error: BaseException | None = field(default=None, init=False)
     _answers: list[tuple[Call, Response]] = field(factory=list, init=False)
 
@@ -64,6 +72,7 @@ class Leader:
             workers_for=lambda machine: Attempts(pool=self.pool, turn=machine.turns),
             database=database,
             environment=self.environment,
+            chosen=self.chosen,
             attempts=self.attempts,
         )
         self.thread = Thread(target=self._lead, name="turns", daemon=True)
@@ -80,36 +89,88 @@ class Leader:
         """Turns begin."""
         self.thread.start()
 
-    def stop(self) -> None:
-        """After the turn that is under way."""
-        self.is_stopping = True
+    def in_turn(self, do: Callable[[], Any]) -> Any:
+        """Does something in a turn, and returns or raises what came of it, once that is on the disk. Raises Unavailable
+        if nobody knows.
+
+        Any thread may call it but that of the turns.
+        """
+        answer: SimpleQueue[Any] = SimpleQueue()
+        self.inbox.put(TurnJob(do=do, deliver=answer.put))
+        if not self.thread.is_alive():
+            raise Unavailable("the engine has ended")
+        try:
+            outcome = answer.get(timeout=ANSWER_SECONDS)
+        except Empty:
+            raise Unavailable(f"the engine has not answered within {ANSWER_SECONDS:g} seconds") from None
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def wind_down(self) -> None:
+        """No attempt begins any more; calls are answered. Any thread may call it, and a signal handler."""
+        self.pool.is_winding_down = True
+        self._ends_at = self._ends_at or self.clock.now() + PATIENCE
         self.inbox.put(None)
-        if self.thread.is_alive():
-            self.thread.join()
+
+    def stop(self, waits: Callable[[int], None] = lambda _: None) -> None:
+        """When no attempt is under way, or 30 seconds after `wind_down`: what is cut off then stays claimed.
+
+        `waits` is told each second how many are under way.
+        """
+        self.wind_down()
+        self.is_stopping = True
+        while self.thread.is_alive():
+            self.thread.join(timeout=1)
+            if self.thread.is_alive() and self.pool.under_way:
+                waits(self.pool.under_way)
+        self._refuse_rest()
         self.pool.close()
         self.machine.database.close()
 
+    def _refuse_rest(self) -> None:
+        """Nobody waits for what nobody will do."""
+        with suppress(Empty):
+            while True:
+                if isinstance(one := self.inbox.get_nowait(), TurnJob):
+                    one.deliver(Unavailable("the engine has ended"))
+
+    def _has_ended(self) -> bool:
+        return self.is_stopping and (not self.pool.under_way or self.clock.now() >= self._ends_at)
+
     def _lead(self) -> None:
         try:
-            calls: list[ApiCall] = []
-            while not self.is_stopping:
-                moved = self.machine.turn(calls)
-                if self._answers:
-                    answers, self._answers = self._answers, []
-                    deliver(answers)
-                calls = self._collect(0 if moved else self._seconds())
+            calls: list[ApiCall | TurnJob] = []
+            while not self._has_ended():
+                calls = self._collect(0 if self._turn(calls) else self._seconds())
+            for _ in range(LAST_TURNS):
+                if not self._turn(calls):
+                    break
+                calls = self._collect(0)
         except BaseException as error:  # noqa: BLE001 - whoever waits for this thread is told
             self.error = error
             self.failed()
 
+    def _turn(self, calls: list[ApiCall | TurnJob]) -> bool:
+        """One, and its answers. Whether there was anything to do."""
+        if self._ends_at:
+            self.machine.wind_down()
+        moved = self.machine.turn(calls)
+        if self._answers:
+            answers, self._answers = self._answers, []
+            deliver(answers)
+        return moved
+
     def _seconds(self) -> float:
-        """Until there is something to do, unless something comes."""
+        """Until there is something to do, unless something comes. What is due is left alone at the end."""
+        if self._ends_at:
+            return AT_THE_END
         following = self.machine.next_at()
         left = LONGEST_SLEEP if following is None else following - self.clock.now()
         return max(0, min(left, LONGEST_SLEEP)) / SECOND
 
-    def _collect(self, seconds: float) -> list[ApiCall]:
-        calls: list[ApiCall] = []
+    def _collect(self, seconds: float) -> list[ApiCall | TurnJob]:
+        calls: list[ApiCall | TurnJob] = []
         try:
             one = self.inbox.get(timeout=seconds) if seconds > 0 else self.inbox.get_nowait()
             while True:

@@ -27,7 +27,7 @@ from delayer.schedule.instants import Millis
 from delayer.serve.fire import Fire
 from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
 from delayer.serve.reactions import AtOnce, FeedSource, Published, lifecycle_record, record_change
-from delayer.serve.turn import Turn
+from delayer.serve.turn import Turn, TurnJob
 from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.functions import loaded
@@ -182,7 +182,7 @@ class Machine:
 
     # ------------------------------------------------------------ one turn
 
-    def turn(self, calls: Sequence[ApiCall] = (), *, calls_only: bool = False) -> bool:
+    def turn(self, calls: Sequence[ApiCall | TurnJob] = (), *, calls_only: bool = False) -> bool:
         """Does what there is to do now, and commits it. Whether there was anything.
 
         In this order: what ends something, what is due, outcomes, all other calls, and what follows from changes.
@@ -201,6 +201,10 @@ class Machine:
             raise
         return self.turns.end() or moved or bool(calls or again)
 
+    def wind_down(self) -> None:
+        """Nothing more is claimed or taken up from now on; what is under way goes on."""
+        self.attempts = 0
+
     def next_at(self) -> Millis | None:
         """When there will be something to do, as far as it is known."""
         instants = [self.fire.next_at(), *(one.next_at() for one in self.sources)]
@@ -208,9 +212,12 @@ class Machine:
             instants += [one.desk.next_at(), one.queue.next_visible()]
         return min((one for one in instants if one is not None), default=None)
 
-    def _answer(self, calls: Sequence[ApiCall]) -> None:
+    def _answer(self, calls: Sequence[ApiCall | TurnJob]) -> None:
         for call in calls:
-            self.turns.do(partial(self._answered, call), partial(_deliver, call))
+            if isinstance(call, TurnJob):
+                self.turns.do(call.do, call.deliver)
+            else:
+                self.turns.do(partial(self._answered, call), partial(_deliver, call))
 
     def _answered(self, call: ApiCall) -> Response:
         made: Response = self.function(call.function).handler.answer(call.request)
