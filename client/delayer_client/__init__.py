@@ -7,8 +7,16 @@
 `AsyncDelayer` is the same with `await`. Every exception is a `DelayerError`.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+
+if sys.version_info < (3, 11):  # of a checkout: pip refuses to install it
+    TOO_OLD = "Delayer needs Python 3.11 or newer; {} is {}. Take another one.".format(sys.executable, sys.version[:6])
+    if sys.argv[:1] != ["-m"]:
+        raise ImportError(TOO_OLD)
+    sys.stderr.write(TOO_OLD + "\n")  # whoever types `python -m delayer_client.cli` needs no stack trace
+    raise SystemExit(2)
 
 if TYPE_CHECKING:
     from delayer_client.api.action import Action, Policy
