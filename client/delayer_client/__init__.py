@@ -11,8 +11,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-if sys.version_info < (3, 11):  # of a checkout: pip refuses to install it
-    TOO_OLD = "Delayer needs Python 3.11 or newer; {} is {}. Take another one.".format(sys.executable, sys.version[:6])
+if sys.version_info < (3, 11):  # noqa: UP036 - a checkout can be tried with it; pip refuses to install the package
+    TOO_OLD = f"Delayer needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}. Take another one."
     if sys.argv[:1] != ["-m"]:
         raise ImportError(TOO_OLD)
     sys.stderr.write(TOO_OLD + "\n")  # whoever types `python -m delayer_client.cli` needs no stack trace

@@ -5,10 +5,10 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from delayer.http.web_pages import Doorkeeper, headers_in
 from delayer_client import HttpRequest
 from delayer_client.console.guards.door import Verdict, verdict_of
 from delayer_client.console.guards.sessions import AT_MOST, Sessions
-from delayer.http.web_pages import Doorkeeper, headers_in
 from tests.client.console.world import HOST, ORIGIN, console, served
 
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
