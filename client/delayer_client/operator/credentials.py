@@ -128,7 +128,8 @@ def _exports_of_environment(port: int, profile: str) -> Mapping[str, str]:
     other = f" AWS_ENDPOINT_URL is {endpoint}, which is not of this port." if endpoint else ""
     raise NoCredentials(
         f"There is no file .local/{port}/aws.env in this folder or above it, which `make local` writes while "
-        f"it runs.{other} Start it (make local PORT={port}), and call from its folder."
+        f"it runs.{other} Start it (make local PORT={port}), and call from its folder. For an engine "
+        "(delayer serve), give its folder with --data."
     )
 
 

@@ -24,9 +24,12 @@ class Pool:
     _orders: "SimpleQueue[tuple[Attempts, int, Do] | None]" = field(factory=SimpleQueue, init=False)
     _threads: list[Thread] = field(factory=list, init=False)
     under_way: int = field(default=0, init=False)  # also those that wait for a thread
+    is_winding_down: bool = field(default=False, init=False)  # no attempt begins: what is claimed stays claimed
 
     def start(self, of: "Attempts", number: int, do: Do) -> None:
         """As soon as there is a thread."""
+        if self.is_winding_down:
+            return
         self.under_way += 1
         if len(self._threads) < min(self.under_way, self.size):
             thread = Thread(target=self._work, name=NAME, daemon=True)

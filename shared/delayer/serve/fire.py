@@ -81,8 +81,7 @@ class Fire(Relay):
     def _fire_all(self, due: Mapping[str, Item], now: Millis) -> None:
         decisions = {key: self.decide(item, now) for key, item in due.items()}
         messages = {key: one.message for key, one in decisions.items() if hasattr(one, "message")}
-        bodies = {key: encode(messages[key]) for key, one in decisions.items() if isinstance(one, Later)}
-        failed = self.carry_out(decisions, bodies, now)
+        failed = self.carry_out(decisions, {}, now)
         self._look_again({key: messages[key] for key in failed if key in messages})
         self.schedules.delete([RecordKey(bucket=due[key]["bucket"], due=key) for key in due])
 
@@ -113,6 +112,10 @@ class Fire(Relay):
                 self.observer.warn("waits", row.id, reason=reason)
                 return Later(message=message, at=now + AGAIN * SECOND, why=None)
         return decision
+
+    def _resend(self, later: Mapping[str, Later[DelayerMessage]], bodies: Mapping[str, str]) -> list[str]:
+        """None of them has been a message yet; also those are among them that wait for their target or their owner."""
+        return super()._resend(later, {**bodies, **{key: encode(one.message) for key, one in later.items()}})
 
     def _look_again(self, failed: Mapping[str, DelayerMessage]) -> None:
         """The relay does, in a while: nothing that fails keeps what is due behind it waiting."""

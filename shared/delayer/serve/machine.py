@@ -29,7 +29,7 @@ from delayer.serve.fire import Fire, HandedOver
 from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
 from delayer.serve.reactions import AtOnce, FeedSource, Published, lifecycle_record, record_change
 from delayer.serve.space import Space
-from delayer.serve.turn import Turn
+from delayer.serve.turn import Turn, TurnJob
 from delayer.serve.upkeep import GROWS, Upkeep, no_room
 from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
@@ -205,7 +205,7 @@ class Machine:
 
     # ------------------------------------------------------------ one turn
 
-    def turn(self, calls: Sequence[ApiCall] = (), *, calls_only: bool = False) -> bool:
+    def turn(self, calls: Sequence[ApiCall | TurnJob] = (), *, calls_only: bool = False) -> bool:
         """Does what there is to do now, and commits it. Whether there was anything.
 
         In this order: what ends something, what is due, outcomes, all other calls, and what follows from changes.
@@ -251,6 +251,10 @@ class Machine:
         """How many schedules wait for their point in time, or for it to be decided. Raises Unavailable."""
         return sum(self.counters.of(one) for one in FIRED)
 
+    def wind_down(self) -> None:
+        """Nothing more is claimed or taken up from now on; what is under way goes on."""
+        self.attempts = 0
+
     def next_at(self) -> Millis | None:
         """When there will be something to do, as far as it is known."""
         instants = [self.fire.next_at(), *(one.next_at() for one in self.sources)]
@@ -258,9 +262,12 @@ class Machine:
             instants += [one.desk.next_at(), one.queue.next_visible()]
         return min((one for one in instants if one is not None), default=None)
 
-    def _answer(self, calls: Sequence[ApiCall]) -> None:
+    def _answer(self, calls: Sequence[ApiCall | TurnJob]) -> None:
         for call in calls:
-            self.turns.do(partial(self._answered, call), partial(_deliver, call))
+            if isinstance(call, TurnJob):
+                self.turns.do(call.do, call.deliver)
+            else:
+                self.turns.do(partial(self._answered, call), partial(_deliver, call))
 
     def _answered(self, call: ApiCall) -> Response:
         if self.is_restricted and call.function in GROWS:

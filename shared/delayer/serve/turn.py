@@ -17,6 +17,15 @@ Deliver = Callable[[Any], None]
 
 
 @define(kw_only=True, eq=False)
+class TurnJob:
+    """Something to do in a turn for whoever waits: `deliver` gets what it has returned or raised."""
+
+    do: Do
+    deliver: Deliver
+    function: str = ""  # it is none of the API's
+
+
+@define(kw_only=True, eq=False)
 class Turn:
     """One after the other, all of the same thread."""
 

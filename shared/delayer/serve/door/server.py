@@ -3,7 +3,7 @@
 import errno
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from ipaddress import ip_address
@@ -110,8 +110,12 @@ class DoorServer:
         scheme = "https" if self._server.config.is_ssl else "http"
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
-    def run(self) -> None:
-        """Serves until `stop`: then no connection is accepted any more, and what is under way is answered."""
+    def run(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Serves until `stop`: then no connection is accepted any more, and what is under way is answered.
+
+        `ready` is called as soon as the port answers.
+        """
+        self._server.ready = ready
         self._server.run(sockets=[self._listening])
 
     def stop(self) -> None:
@@ -121,6 +125,13 @@ class DoorServer:
 
 class _Quiet(uvicorn.Server):
     """uvicorn without its signal handlers: whoever stops the engine has more to do than to stop the door."""
+
+    ready: Callable[[], None] = staticmethod(lambda: None)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if not self.should_exit:
+            self.ready()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
