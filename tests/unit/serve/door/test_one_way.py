@@ -76,7 +76,7 @@ def test_a_call_is_the_same_request(
     method: str, path: str, name: str, query: list[tuple[str, str]], fields: list[tuple[str, str]], body: bytes
 ) -> None:
     url = f"http://localhost:8080{path.format(quote(name, safe=''))}?{urlencode(query)}"
-    sent = [(one, value.encode()) for one, value in fields if value.isprintable()]
+    sent = [(one.encode(), value.encode()) for one, value in fields if value.isprintable()]
     request = httpx.Request(method, url, headers=sent, content=body)
     found, status = by_the_door(request)
     assert found == by_the_fake(request)
