@@ -393,18 +393,7 @@ class Execute:
 
         So does one that returns no result: what is not counted would be repeated for ever. Raises NotAttempted.
         """
-        try:
-            result = self.target(message)
-        except NotAttempted:
-            raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - it must not take the batch along
-            where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent (ADR 0067)
-            self._warn("the target raised", message, error=type(error).__name__, where=where)
-            return Retry(detail=f"the executor failed: {type(error).__name__}", reached=False)
-        if not isinstance(result, Result):
-            self._warn("the target returned no result", message, returned=type(result).__name__)
-            return Retry(detail="the executor returned no Done, Retry or Refused", reached=False)
-        return result
+        return reached(self.target, message, self.observer)
 
     def _check_time(self) -> None:
         if not self.has_time():
@@ -596,6 +585,23 @@ class Execute:
 
     def _warn(self, event: str, message: ExecutorMessage | OutcomeMessage | None, **facts: Any) -> None:
         self.observer.warn(event, message.schedule.id if message else "", **facts)
+
+
+def reached(target: Target, message: ExecutorMessage, observer: Observer) -> Result:
+    """One attempt at a target, whatever that does. Raises NotAttempted."""
+    schedule_id = message.schedule.id
+    try:
+        result = target(message)
+    except NotAttempted:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - it must not take the batch along
+        where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent (ADR 0067)
+        observer.warn("the target raised", schedule_id, error=type(error).__name__, where=where)
+        return Retry(detail=f"the executor failed: {type(error).__name__}", reached=False)
+    if not isinstance(result, Result):
+        observer.warn("the target returned no result", schedule_id, returned=type(result).__name__)
+        return Retry(detail="the executor returned no Done, Retry or Refused", reached=False)
+    return result
 
 
 def _note(done: dict[str, bool | None], message_id: str, is_done: bool | None) -> None:

@@ -25,6 +25,7 @@ from delayer.serve.door.application import WaitingCall, deliver
 from delayer.serve.machine import LAYOUT, ApiCall, Machine
 from delayer.serve.parts import Around, Chosen
 from delayer.serve.space import Space
+from delayer.serve.suspect import Children
 from delayer.serve.turn import TurnJob
 
 
@@ -97,6 +98,10 @@ class Leader:
             chosen=self.chosen,
             attempts=self.attempts,
         )
+        ports = {"items": self.machine.items, "secrets": self.machine.around.secrets, "observer": self.observer}
+        self.machine.alone = Children(
+            ports={**ports, "seal": self.machine.around.seal}, settings=self.environment, chosen=self.chosen
+        )
         self.upkeep = self.machine.upkeep(self.space, log_of(self.path)) if self.space else None
         self.thread = Thread(target=self._lead, name="turns", daemon=True)
 
@@ -150,6 +155,9 @@ class Leader:
                 waits(self.pool.under_way)
         self._refuse_rest()
         self.pool.close()
+        if not self.error:
+            with suppress(Unavailable):  # then it seems to have ended otherwise, which harms little
+                self.machine.lives.end()
         self.machine.database.close()
 
     def _refuse_rest(self) -> None:

@@ -25,7 +25,9 @@ from delayer.http.requests import ApiRequest
 from delayer.lambdas.memory_stream import LEDGER, SCHEDULES, WAITING
 from delayer.relay.relay import Successors
 from delayer.schedule.instants import Millis
+from delayer.serve import lives
 from delayer.serve.fire import Fire, HandedOver
+from delayer.serve.lives import Alone, Lives, Whose, with_care
 from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
 from delayer.serve.reactions import AtOnce, FeedSource, Published, lifecycle_record, record_change
 from delayer.serve.space import Space
@@ -38,7 +40,9 @@ from delayer.wiring.manifest import reaction_of
 from delayer.wiring.pump import Batch, Minutes, QueueSource, Source
 from delayer.wiring.use_cases import execute, line
 
-LAYOUT: Final = "".join([database.LAYOUT, queue.LAYOUT, feed.LAYOUT, counters.LAYOUT, objects.OBJECTS, secrets.SECRETS])
+LAYOUT: Final = "".join(
+    [database.LAYOUT, queue.LAYOUT, feed.LAYOUT, counters.LAYOUT, lives.LAYOUT, objects.OBJECTS, secrets.SECRETS]
+)
 # On AWS the TTL of a record is what fires it at last. Here it would lose it: nothing listens to that.
 FIRED: Final = (SCHEDULES, WAITING)
 GREATEST: Final = """
@@ -91,6 +95,7 @@ class Machine:
     attempts: int = 64  # at a time
     targets: Callable[[str], Any] | None = None  # by action, in the place of what its function reaches
     instead: Mapping[str, Mapping[str, object]] = field(factory=dict)  # what functions import, in the place of that
+    alone: Alone | None = None  # makes the attempt of a suspect
     each_minute: bool = True  # whether anything happens each minute
     is_restricted: bool = field(init=False, default=False)  # there is too little disk for anything new
     turns: Turn = field(init=False)
@@ -103,6 +108,8 @@ class Machine:
     def __attrs_post_init__(self) -> None:
         self.clock, self.observer = self.around.clock, self.around.observer
         self.turns = Turn(database=self.database)
+        self.lives = Lives(database=self.database, clock=self.clock)
+        self.lives.begin()
         self.numbers = Numbers(self.clock, self.database.read(GREATEST, ())[0][0])
         self.feed = SqliteFeed(database=self.database, clock=self.clock, numbers=self.numbers, tables=FEEDS)
         self.items = SqliteStore(database=self.database, noted=self.feed.note, never_expire=FIRED)
@@ -124,6 +131,7 @@ class Machine:
         self.telling, self.sources = self._telling(), self._sources()
         for (name,) in self.database.read("SELECT DISTINCT queue FROM messages", ()):
             self.queue(name)
+        self.lives.hold_all(self.queue)
 
     # ------------------------------------------------------------ what it is made of
 
@@ -154,7 +162,7 @@ class Machine:
             made = self._execute(kind, ports)
             room = evolve(made.room, slots=self.attempts, step=STEP)
             made = evolve(made, room=room, decode=self.handed_over.decode)
-            requests = {one: evolve(how, moment=0) for one, how in made.requests().items()}
+            requests = {one: evolve(how, moment=0) for one, how in {**made.requests(), **self.lives.requests()}.items()}
             desk = Desk(clock=self.clock, workers=workers, requests=requests, asks_itself=True)
             self.executors[kind] = Executor(queue=own, execute=made, desk=desk, workers=workers)
         return self.executors[kind]
@@ -257,9 +265,10 @@ class Machine:
 
     def next_at(self) -> Millis | None:
         """When there will be something to do, as far as it is known."""
-        instants = [self.fire.next_at(), *(one.next_at() for one in self.sources)]
-        for one in self.executors.values():
-            instants += [one.desk.next_at(), one.queue.next_visible()]
+        executors = self.executors.values()
+        instants = [one.next_at() for one in self.sources] + [one.desk.next_at() for one in executors]
+        if not self.lives.is_holding:
+            instants += [self.fire.next_at(), self.lives.next_at(), *(one.queue.next_visible() for one in executors)]
         return min((one for one in instants if one is not None), default=None)
 
     def _answer(self, calls: Sequence[ApiCall | TurnJob]) -> None:
@@ -278,10 +287,12 @@ class Machine:
     def _fire_and_execute(self) -> bool:
         """What was handed over is taken up before more is: nothing begins that is not on the disk."""
         executors = [self.executor(one.removeprefix(EXECUTOR)) for one in self.queues if one.startswith(EXECUTOR)]
-        moved = False
-        if not self.database.is_dirty:
+        whose, moved = self.lives.whose_turn(sum(one.desk.number for one in executors)), False
+        if not self.database.is_dirty and whose is Whose.ALL:
             moved = any([self._take_up(one) for one in executors])
-        moved = self._fire() or moved
+        elif not self.database.is_dirty and whose is Whose.SUSPECT:
+            moved = self._take_up_suspect()
+        moved = (whose is Whose.ALL and self._fire()) or moved
         return any([self._lead(one) for one in executors]) or moved
 
     def _fire(self) -> bool:
@@ -296,8 +307,19 @@ class Machine:
     def _take_up(self, one: Executor) -> bool:
         received = one.queue.receive(self.attempts)
         for message in received:
-            one.desk.begin(one.execute.settle(message), partial(self._done, one, message))
+            self._begin(one, message)
         return bool(received)
+
+    def _take_up_suspect(self) -> bool:
+        if taken := self.lives.take(self.queue):
+            queue, message = taken
+            self._begin(self.executor(queue.removeprefix(EXECUTOR)), message)
+        return True
+
+    def _begin(self, one: Executor, message: ReceivedMessage) -> None:
+        kind = one.queue.name.removeprefix(EXECUTOR)
+        execute = with_care(one.execute, self.lives.care_for(message), kind, self.alone)
+        one.desk.begin(execute.settle(message), partial(self._done, one, message))
 
     def _lead(self, one: Executor) -> bool:
         """Who has waited for room comes before who is new."""
@@ -313,12 +335,17 @@ class Machine:
 
     def _done(self, one: Executor, received: ReceivedMessage, is_done: bool | None) -> None:
         """Its course has ended."""
-        failed = [] if is_done else [received.message_id]
-        self.turns.do(partial(one.queue.settle, [received], failed), partial(self._has_left, one, received, is_done))
+        self.turns.do(partial(self._settle, one, received, is_done), partial(self._has_left, one, received, is_done))
+
+    def _settle(self, one: Executor, received: ReceivedMessage, is_done: bool | None) -> None:
+        one.queue.settle([received], [] if is_done else [received.message_id])
+        self.lives.over(received, is_done=bool(is_done))
 
     def _has_left(self, one: Executor, received: ReceivedMessage, is_done: bool | None, outcome: Any) -> None:
         if isinstance(outcome, Exception):
             self._again.append(partial(self._done, one, received, is_done))
+        else:
+            self.lives.is_over(received, one.queue, is_done=bool(is_done))
 
     def _react(self) -> bool:
         """To what has happened."""

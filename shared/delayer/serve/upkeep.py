@@ -1,4 +1,4 @@
-"""Looks after the file and its disk, in pauses: log, free pages, what has expired, and what room is left (ADR 0187).
+"""Looks after the file and its disk, in pauses: log, free pages, what has expired, and what room is left (ADR 0189).
 
 Nothing of it takes longer than some milliseconds. Without pauses it is done all the same, in its smallest steps, before
 the file suffers.

@@ -30,6 +30,7 @@ READY: Final = """
     WHERE queue = ? AND visible_at <= ? ORDER BY visible_at, number LIMIT ?
 """
 FIRST: Final = "SELECT number, visible_at FROM messages WHERE queue = ? ORDER BY visible_at, number LIMIT ?"
+ONE: Final = "SELECT sent_at, tries, message_group, body, visible_at FROM messages WHERE number = ?"
 DELETE: Final = "DELETE FROM messages WHERE number = ?"
 AGAIN: Final = "UPDATE messages SET visible_at = ?, tries = tries + 1 WHERE number = ?"
 SHOW: Final = "UPDATE messages SET visible_at = ? WHERE number = ?"
@@ -112,6 +113,27 @@ class SqliteQueue:
             received.append(self._received(number, sent_at, tries, body))
         self._next = 0
         return received
+
+    def keep(self, number: int) -> Millis | None:
+        """One that nobody receives, until somebody takes it. When it is visible; None if it is not there."""
+        with self.database.reading() as connection:
+            found = connection.execute(ONE, (number,)).fetchone()
+        if found is None:
+            return None
+        self._out[number] = found[2]
+        self._next = 0
+        return int(found[4])
+
+    def take(self, number: int) -> ReceivedMessage | None:
+        """One that is kept; None if it is not there."""
+        with self.database.reading() as connection:
+            found = connection.execute(ONE, (number,)).fetchone()
+        if found is None:
+            self._out.pop(number, None)
+            return None
+        sent_at, tries, group, body, _ = found
+        self._out[number] = group
+        return self._received(number, sent_at, tries, body)
 
     def pull(self, at_most: int) -> list[ReceivedMessage]:
         return self.receive(min(at_most, 10))
