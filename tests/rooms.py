@@ -96,7 +96,7 @@ ROOMS: dict[str, set[str]] = {
     "fakes": {"schedule", "engines", "actions", "lambdas"},
     "serve": {
         *("schedule", "engines", "http", "accept", "actions", "dead_letters", "enqueue", "execute", "flow", "history"),
-        *("lambdas", "ledger", "owners", "records", "relay", "wiring"),
+        *("extension", "lambdas", "ledger", "owners", "records", "relay", "signing", "targets", "wiring"),
     },
 }
 PURE = {"schedule", "recurrence", "masking"}  # these rooms are rules and nothing else
@@ -142,7 +142,7 @@ LAYERS: dict[str, set[str]] = {
     "fakes": {"rules", "ports", "engines.memory", "lambdas"},
     "serve": {
         *("rules", "ports", "routes", "repository", "use_cases", "engines.process", "engines.memory", "engines.sqlite"),
-        *("engines.store", "lambdas", "wiring"),
+        *("engines.store", "extension", "lambdas", "targets", "wiring"),
     },
 }
 

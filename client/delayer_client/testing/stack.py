@@ -63,9 +63,11 @@ class Unhurried:
         """There is one invocation."""
 
     def start(self, number: int, do: Callable[[], object]) -> None:
+        """As the port."""
         self.attempts.append((self, number, do))
 
     def do(self, number: int, do: Callable[[], object]) -> None:
+        """As the port."""
         self.machine.turns.do(do, lambda outcome: self._ended.append((number, outcome)))
 
     def make(self, number: int, do: Callable[[], object]) -> None:
@@ -78,6 +80,7 @@ class Unhurried:
         self._left += 1
 
     def ended(self, until: Millis | None) -> list[tuple[int, object]]:  # noqa: ARG002 - nothing takes time
+        """As the port."""
         found, self._ended = self._ended, []
         return found
 

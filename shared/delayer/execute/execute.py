@@ -135,6 +135,7 @@ class Execute:
     # ------------------------------------------------------------ what courses ask for
 
     def requests(self) -> dict[type, SharedRequest]:
+        """What its courses ask a desk for, in this order."""
         return {
             LineUp: SharedRequest(do=self.line_up),
             Read: SharedRequest(do=self.read),

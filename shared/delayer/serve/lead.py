@@ -4,6 +4,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,10 @@ from delayer.engines.sqlite.secrets import KeyRing, KeySeal, SqliteSecrets
 from delayer.http.answers import Response
 from delayer.schedule.instants import SECOND, Millis
 from delayer.serve.attempts import Attempts, Pool
+from delayer.serve.beside import AT_A_TIME
 from delayer.serve.door.application import WaitingCall, deliver
+from delayer.serve.events import FUNCTION, Receiver
+from delayer.serve.folders import Extensions
 from delayer.serve.machine import LAYOUT, ApiCall, Machine
 from delayer.serve.parts import Around, Chosen
 from delayer.serve.space import Space
@@ -41,6 +45,7 @@ def around(clock: Clock, observer: Any, database: Database, keys: KeyRing) -> Ar
         objects=SqliteObjects(database=database),
         secrets=SqliteSecrets(database=database, keys=keys),
         seal=KeySeal(keys=keys),
+        own_observer=getattr(observer, "with_notes", None),
     )
 
 
@@ -61,6 +66,7 @@ def log_of(path: str) -> Callable[[], int]:
 
 
 CALLS: Final = 64  # in one turn
+READERS: Final = 2  # calls that only read what is on the disk, at a time
 LONGEST_SLEEP: Final[Millis] = SECOND  # the monotonic clock stands still while the machine sleeps
 PATIENCE: Final[Millis] = 30 * SECOND  # so long attempts under way are waited for at the end
 LAST_TURNS: Final = 5  # for outcomes that came last
@@ -78,6 +84,9 @@ class Leader:
     keys: KeyRing
     chosen: Chosen = field(factory=Chosen)
     attempts: int = 64
+    extensions: Extensions = field(factory=Extensions)
+    absent: Mapping[str, str] = field(factory=dict)
+    receiver: Receiver | None = None
     space: Space | None = None  # of its disk
     ends: Callable[[int], Any] = os._exit  # the process, at once
     failed: Callable[[], None] = lambda: None  # told if the thread has ended without being told to
@@ -89,6 +98,9 @@ class Leader:
 
     def __attrs_post_init__(self) -> None:
         self.pool = Pool(size=self.attempts, wake=lambda: self.inbox.put(None))
+        beside = AT_A_TIME * len(self.extensions.subscribers) + 1
+        self.beside = Pool(size=beside, wake=lambda: self.inbox.put(None))
+        self.readers = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
         self.clock = SystemClock()
         self.machine = Machine(
             around=around(self.clock, self.observer, database := Database(path=self.path, layout=LAYOUT), self.keys),
@@ -97,6 +109,10 @@ class Leader:
             environment=self.environment,
             chosen=self.chosen,
             attempts=self.attempts,
+            extensions=self.extensions,
+            absent=self.absent,
+            receiver=self.receiver,
+            beside_for=lambda machine: Attempts(pool=self.beside, turn=machine.turns),
         )
         ports = {"items": self.machine.items, "secrets": self.machine.around.secrets, "observer": self.observer}
         self.machine.alone = Children(
@@ -106,9 +122,15 @@ class Leader:
         self.thread = Thread(target=self._lead, name="turns", daemon=True)
 
     def submit(self, call: WaitingCall) -> None:
-        """A call that has come. Its answer is delivered with all others of its turn."""
+        """A call that has come. Its answer is delivered with all others of its turn, or read beside the turns."""
+        if call.function == FUNCTION:
+            self.readers.submit(self._read, call)
+            return
         answer = partial(self._note, call)
         self.inbox.put(ApiCall(function=call.function, request=call.request, answer=answer))
+
+    def _read(self, call: WaitingCall) -> None:
+        deliver([(call, self.machine.read_events(call.request))])
 
     def _note(self, call: WaitingCall, response: Response) -> None:
         self._answers.append((call, response))
@@ -155,6 +177,8 @@ class Leader:
                 waits(self.pool.under_way)
         self._refuse_rest()
         self.pool.close()
+        self.beside.close()
+        self.readers.shutdown()
         if not self.error:
             with suppress(Unavailable):  # then it seems to have ended otherwise, which harms little
                 self.machine.lives.end()

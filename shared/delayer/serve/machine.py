@@ -12,6 +12,7 @@ from attrs import define, evolve, field
 from delayer.actions.rules.foreign import built_in
 from delayer.engines.ports import ReceivedMessage, Workers
 from delayer.engines.sqlite import counters, database, feed, objects, queue, secrets
+from delayer.engines.sqlite.again import SqliteAgain
 from delayer.engines.sqlite.counters import FeedCounters
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.feed import SqliteFeed
@@ -20,19 +21,25 @@ from delayer.engines.sqlite.store import SqliteStore
 from delayer.execute.desk import Desk
 from delayer.execute.execute import Execute
 from delayer.history.announce import Announce
+from delayer.history.deliver import Deliver
 from delayer.http.answers import Response, unavailable
 from delayer.http.requests import ApiRequest
 from delayer.lambdas.memory_stream import LEDGER, SCHEDULES, WAITING
 from delayer.relay.relay import Successors
 from delayer.schedule.instants import Millis
 from delayer.serve import lives
+from delayer.serve.beside import Beside, ReadsQueue
+from delayer.serve.events import FUNCTION, Poster, PostsEvents, ReadEvents, Receiver
 from delayer.serve.fire import Fire, HandedOver
+from delayer.serve.folders import Extensions
+from delayer.serve.following import AgainSource, FeedSource
 from delayer.serve.lives import Alone, Lives, Whose, with_care
 from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
-from delayer.serve.reactions import AtOnce, FeedSource, Published, lifecycle_record, record_change
+from delayer.serve.reactions import FEEDS, AtOnce, Published, lifecycle_record, record_change
 from delayer.serve.space import Space
 from delayer.serve.turn import Turn, TurnJob
 from delayer.serve.upkeep import GROWS, Upkeep, no_room
+from delayer.signing.sign import OwnSecrets
 from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.functions import loaded
@@ -55,13 +62,12 @@ TOLD: Final = 10  # changes in one turn: a call that comes meanwhile waits for t
 TELLING: Final[Millis] = 5  # that takes so long, about
 TOLD_EVERY: Final[Millis] = 250  # however much else there is to do
 HAVE_SETTINGS: Final = ("delayer.engines.process", "delayer.extension.executor", "delayer.extension.policy")
-RELAY, EXECUTOR, POLICY = "delayer-relay", "executor-", "policy-"
+RELAY, EXECUTOR, POLICY, SUBSCRIBER = "delayer-relay", "executor-", "policy-", "subscriber-"
 TIMING, EVENTS, OCCURRENCES = "timing-enqueuer", "stream-lifecycle", "stream-occurrences"
 JOURNALS, STEPPER, CANCELS_GROUPS = "lifecycle-journal", "series-stepper", "job-group-canceller"
 EACH_MINUTE: Final = ("task-1minute-series", "task-1minute-timing")
 KEYS: Final = "operator-id-key"
 ENDS: Final = frozenset({"api-schedule-delete", "api-schedule-stop", "api-series-delete", "api-group-delete"})
-FEEDS: Final = (SCHEDULES, WAITING, LEDGER)
 
 
 @define(kw_only=True, eq=False)
@@ -97,11 +103,17 @@ class Machine:
     instead: Mapping[str, Mapping[str, object]] = field(factory=dict)  # what functions import, in the place of that
     alone: Alone | None = None  # makes the attempt of a suspect
     each_minute: bool = True  # whether anything happens each minute
+    extensions: Extensions = field(factory=Extensions)  # what others have written
+    absent: Mapping[str, str] = field(factory=dict)  # built-in actions that are not offered here, and why
+    receiver: Receiver | None = None  # of all events
+    # Makes what subscribers and the receiver are reached with: they may hang, and take no thread from attempts.
+    beside_for: Callable[["Machine"], Workers] | None = None
     is_restricted: bool = field(init=False, default=False)  # there is too little disk for anything new
     turns: Turn = field(init=False)
     queues: dict[str, SqliteQueue] = field(init=False, factory=dict)
     executors: dict[str, Executor] = field(init=False, factory=dict)
     _functions: dict[str, Any] = field(init=False, factory=dict)
+    _cannot_run: set[str] = field(init=False, factory=set)
     _told_at: Millis = field(init=False, default=0)
     _again: list[Callable[[], None]] = field(init=False, factory=list)  # what could not be written
 
@@ -114,10 +126,11 @@ class Machine:
         self.feed = SqliteFeed(database=self.database, clock=self.clock, numbers=self.numbers, tables=FEEDS)
         self.items = SqliteStore(database=self.database, noted=self.feed.note, never_expire=FIRED)
         self.counters = FeedCounters(database=self.database, feed=self.feed, tables=FIRED)
-        self.settings = settings_of(self.chosen)
-        self.parts = Parts(self.around, self.settings, self.items, self.queue)
+        self.again = SqliteAgain(database=self.database, clock=self.clock)
+        self.settings = evolve(settings_of(self.chosen), policies=self.extensions.schemas())
+        self.parts = Parts(self.around, self.settings, self.items, self.queue, self.absent)
         reaction_of(KEYS).made(self.parts.of(KEYS))({"command": "ensure"})
-        register(self.parts.of("deploy-action-registrar"), built_in())
+        register(self.parts.of("deploy-action-registrar"), self.extensions.actions(self.absent))
         relay = self.parts.of(RELAY)
         self.handed_over = HandedOver()
         own = {
@@ -128,7 +141,16 @@ class Machine:
         }
         self.fire = build(Fire, relay, successors=Successors(at_most=0), **own)
         self.uses = self._uses()
-        self.telling, self.sources = self._telling(), self._sources()
+        self.telling = self._telling()
+        self.sources = self._sources()
+        self.beside = self._beside()
+        self.read_events = ReadEvents(
+            feed=self.feed,
+            observer=self.observer,
+            source=self.chosen.event_source,
+            authorization=self.environment["API_AUTHORIZATION"],
+            secrets=build(OwnSecrets, self.parts.of(FUNCTION)),
+        )
         for (name,) in self.database.read("SELECT DISTINCT queue FROM messages", ()):
             self.queue(name)
         self.lives.hold_all(self.queue)
@@ -149,6 +171,8 @@ class Machine:
 
     def function(self, name: str) -> Any:
         """Its module, as it is deployed."""
+        if own := self.extensions.handlers.get(name):
+            return own
         if name not in self._functions:
             settings = {one: {"setting": self.environment.__getitem__} for one in HAVE_SETTINGS}
             self._functions[name] = loaded(name, self, self.environment, {**settings, **self.instead})
@@ -171,7 +195,7 @@ class Machine:
         if self.targets and kind not in built_in():
             return execute(ports, self.targets(kind))
         handler = self.function(EXECUTOR + kind).handler
-        handler.ports = ports
+        handler.ports = self._own_ports(EXECUTOR + kind) if EXECUTOR + kind in self.extensions.handlers else ports
         own = handler.target
         target = self.targets(kind) if self.targets else own
         return execute(ports, target, own.check, lambda: True, {kind: own.action_type}, own.seconds)
@@ -182,7 +206,8 @@ class Machine:
         steps = reaction_of(STEPPER).queue
         assert steps
         told = Published(
-            at_once=[AtOnce(use=uses[JOURNALS], gets={}), AtOnce(use=uses[STEPPER], gets=steps.gets or {})]
+            at_once=[AtOnce(use=uses[JOURNALS], gets={}), AtOnce(use=uses[STEPPER], gets=steps.gets or {})],
+            queues=[(self.queue(SUBSCRIBER + one), gets) for one, gets in self.extensions.filters().items()],
         )
         uses |= {one: build(Announce, self.parts.of(one), topic=told) for one in (EVENTS, OCCURRENCES)}
         return uses | {POLICY + one: partial(self._decide, POLICY + one) for one in self.settings.policies}
@@ -197,19 +222,65 @@ class Machine:
     def _telling(self) -> FeedSource:
         """What is told of all that happened but of series, which are told at once."""
         read = partial(lifecycle_record, tables=FEEDS, of_occurrences=False)
-        return FeedSource(function=EVENTS, feed=self.feed, read=read, at_most=TOLD)
+        return FeedSource(function=EVENTS, feed=self.feed, read=read, again=self.again, at_most=TOLD)
 
     def _sources(self) -> list[Source]:
         """In the order in which they are asked."""
         of_series = partial(lifecycle_record, tables=(LEDGER,), of_occurrences=True)
+        waits = partial(record_change, tables=(WAITING,))
+        fed = [
+            FeedSource(function=OCCURRENCES, feed=self.feed, read=of_series, again=self.again),
+            FeedSource(function=TIMING, feed=self.feed, read=waits, again=self.again),
+        ]
         return [
-            FeedSource(function=OCCURRENCES, feed=self.feed, read=of_series),
-            FeedSource(function=TIMING, feed=self.feed, read=partial(record_change, tables=(WAITING,))),
+            *fed,
             QueueSource(function=RELAY, queue=self.queue("delayer"), alone=True),
             *(QueueSource(function=POLICY + one, queue=self.queue(POLICY + one)) for one in self.settings.policies),
             QueueSource(function=CANCELS_GROUPS, queue=self.queue("group"), at_most=1),
             *(Minutes(function=one, clock=self.clock) for one in EACH_MINUTE if self.each_minute),
+            *(self._asides(one) for one in [*fed, self.telling]),
         ]
+
+    def _asides(self, of: FeedSource) -> AgainSource:
+        clock, objects = self.clock, self.around.objects
+        return AgainSource(function=of.function, of=of, clock=clock, objects=objects, observer=self.observer)
+
+    def _own_ports(self, function: str) -> Bundle:
+        """What a function of others has at hand, which runs in a thread."""
+        return self.parts.of(function, clock=self.clock, observer=self.around.own_observer or self.observer)
+
+    def _beside(self) -> list[Beside]:
+        """Subscribers, and who receives all events."""
+        workers_for = self.beside_for or self.workers_for
+        found: list[Beside] = []
+        for name, subscriber in self.extensions.subscribers.items():
+            vars(subscriber)["ports"] = self._own_ports(SUBSCRIBER + name)
+            reads = ReadsQueue(
+                turn=self.turns,
+                workers=workers_for(self),
+                name=SUBSCRIBER + name,
+                queue=self.queue(SUBSCRIBER + name),
+                use=build(Deliver, self.parts.of(SUBSCRIBER + name), read=subscriber.read),
+                clock=self.clock,
+                objects=self.around.objects,
+                observer=self.observer,
+            )
+            found.append(reads)
+        if self.receiver:
+            ports = self.parts.of(FUNCTION)
+            poster = Poster(
+                clock=self.clock,
+                feed=self.feed,
+                source=self.chosen.event_source,
+                receiver=self.receiver,
+                signing_rows=ports.signing_rows,
+            )
+            found.append(
+                PostsEvents(
+                    turn=self.turns, workers=workers_for(self), poster=poster, clock=self.clock, observer=self.observer
+                )
+            )
+        return found
 
     # ------------------------------------------------------------ one turn
 
@@ -225,6 +296,7 @@ class Machine:
                 do()
             self._answer([one for one in calls if one.function in ENDS])
             moved = not calls_only and self._fire_and_execute()
+            moved = (not calls_only and sum([one.lead() for one in self.beside]) > 0) or moved
             self._answer([one for one in calls if one.function not in ENDS])
             moved = (not calls_only and self._react()) or moved
             if not calls_only and self._may_tell(is_quiet=not moved and not calls):
@@ -266,7 +338,8 @@ class Machine:
     def next_at(self) -> Millis | None:
         """When there will be something to do, as far as it is known."""
         executors = self.executors.values()
-        instants = [one.next_at() for one in self.sources] + [one.desk.next_at() for one in executors]
+        instants = [one.next_at() for one in self.sources] + [one.next_at() for one in self.beside]
+        instants += [one.desk.next_at() for one in executors]
         if not self.lives.is_holding:
             instants += [self.fire.next_at(), self.lives.next_at(), *(one.queue.next_visible() for one in executors)]
         return min((one for one in instants if one is not None), default=None)
@@ -281,19 +354,34 @@ class Machine:
     def _answered(self, call: ApiCall) -> Response:
         if self.is_restricted and call.function in GROWS:
             return no_room()
+        if call.function == FUNCTION:
+            return self.read_events(call.request)
         made: Response = self.function(call.function).handler.answer(call.request)
         return made
 
     def _fire_and_execute(self) -> bool:
         """What was handed over is taken up before more is: nothing begins that is not on the disk."""
-        executors = [self.executor(one.removeprefix(EXECUTOR)) for one in self.queues if one.startswith(EXECUTOR)]
+        named = [one.removeprefix(EXECUTOR) for one in self.queues if one.startswith(EXECUTOR)]
+        executors = [one for kind in named if (one := self._known(kind))]
         whose, moved = self.lives.whose_turn(sum(one.desk.number for one in executors)), False
         if not self.database.is_dirty and whose is Whose.ALL:
-            moved = any([self._take_up(one) for one in executors])
+            moved = sum([self._take_up(one) for one in executors]) > 0
         elif not self.database.is_dirty and whose is Whose.SUSPECT:
             moved = self._take_up_suspect()
         moved = (whose is Whose.ALL and self._fire()) or moved
-        return any([self._lead(one) for one in executors]) or moved
+        return sum([self._lead(one) for one in executors]) > 0 or moved
+
+    def _known(self, kind: str) -> Executor | None:
+        """None for one that cannot run here: what was handed to it waits in its queue until the engine starts anew."""
+        if kind in self._cannot_run:
+            return None
+        try:
+            return self.executor(kind)
+        except Exception as error:  # noqa: BLE001 - one action harms itself alone
+            self._cannot_run.add(kind)
+            why = self.absent.get(kind) or repr(error)
+            self.observer.warn("an action cannot run here: what was handed to it waits", action=kind, why=why)
+            return None
 
     def _fire(self) -> bool:
         """No more than can soon begin."""
@@ -349,7 +437,7 @@ class Machine:
 
     def _react(self) -> bool:
         """To what has happened."""
-        return any([self._take(source) for source in self.sources])
+        return sum([self._take(source) for source in self.sources]) > 0
 
     def _take(self, source: Source) -> bool:
         """All that it has now."""
@@ -386,11 +474,22 @@ class Machine:
         """What has failed comes again, later each time."""
         if isinstance(outcome, Exception):
             self._warn(f"{batch.function} has failed", outcome)
-            self._again.append(partial(self._set_aside, batch))
+            self._again.append(partial(self._set_aside, batch, outcome))
 
-    def _set_aside(self, batch: Batch) -> None:
-        failed = [one.message_id for one in batch.items] if isinstance(batch.source, QueueSource) else []
-        self.turns.do(partial(batch.settle, failed), lambda _: None)
+    def _set_aside(self, batch: Batch, error: Exception) -> None:
+        """Within the next turn; again after that, until it is on the disk."""
+        match batch.source:
+            case FeedSource() | AgainSource() as source:
+                do = partial(source.raised, batch, error)
+            case QueueSource():
+                do = partial(batch.settle, [one.message_id for one in batch.items])
+            case _:
+                return
+        self.turns.do(do, partial(self._is_aside, batch, error))
+
+    def _is_aside(self, batch: Batch, error: Exception, outcome: Any) -> None:
+        if isinstance(outcome, Exception):
+            self._again.append(partial(self._set_aside, batch, error))
 
     def _warn(self, what: str, outcome: Any) -> None:
         if isinstance(outcome, Exception):

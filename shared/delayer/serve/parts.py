@@ -107,6 +107,7 @@ class Around:
     objects: Objects  # of dead letters
     secrets: Secrets
     seal: Seal
+    own_observer: Any = None  # for what others have written, whose notes are read; None: the same
 
 
 class QueuesOf(Mapping[str, SqliteQueue]):
@@ -131,13 +132,18 @@ class Parts:
     """What all functions have: made once."""
 
     def __init__(
-        self, around: Around, settings: Settings, items: SqliteStore, queue_of: Callable[[str], SqliteQueue]
+        self,
+        around: Around,
+        settings: Settings,
+        items: SqliteStore,
+        queue_of: Callable[[str], SqliteQueue],
+        absent: Mapping[str, str],
     ) -> None:
         from delayer.dead_letters.repository import StoredDeadLetters
 
         seed = Bundle()
         seed.__dict__.update(settings=settings, items=items, clock=around.clock)
-        actions = build(RegisteredActions, seed)
+        actions = build(RegisteredActions, seed, absent=absent)
         self._all: dict[str, Any] = {
             "settings": settings,
             "observer": around.observer,
@@ -168,8 +174,11 @@ class Parts:
 
 
 def register(ports: Bundle, actions: Mapping[str, ActionType]) -> None:
-    """Writes down the types of action that are new or have changed."""
+    """Writes down the types of action that are new or have changed, and takes out those that are gone."""
     known = ports.action_rows.actions()
+    for kind, before in known.items():
+        if kind not in actions and all(one.stack == STACK_ID for one in before):
+            ports.action_rows.write(kind, (), before)
     for kind, action in actions.items():
         before = tuple(known.get(kind, ()))
         if [one.action for one in before] != [action]:

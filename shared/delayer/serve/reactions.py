@@ -1,23 +1,23 @@
 """What starts the functions here: the change feed, the queues and the minutes, by the manifest (ADR 0175, 0185)."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
 
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from delayer.engines.memory.messaging import FilterPolicy, lets_through
-from delayer.engines.ports import Announcement, ReceivedMessage, nobody_asks
-from delayer.engines.sqlite.feed import FedChange, SqliteFeed
+from delayer.engines.ports import Announcement, Outgoing, ReceivedMessage, nobody_asks
+from delayer.engines.sqlite.feed import FedChange
 from delayer.engines.sqlite.queue import SqliteQueue
 from delayer.history.model import LifecycleRecord, of_record, of_row
-from delayer.lambdas.memory_stream import LEDGER, OCCURRENCES, SCHEDULES, kind_of
+from delayer.lambdas.memory_stream import LEDGER, OCCURRENCES, SCHEDULES, WAITING, kind_of
 from delayer.ledger import repository as ledger
 from delayer.records.repository import from_item
 from delayer.schedule.instants import SECOND
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.table_change import ChangeKind, RecordChange
-from delayer.wiring.pump import Batch, Source
 
+FEEDS: Final = (SCHEDULES, WAITING, LEDGER)  # the tables whose changes are read
 OF_A_KIND: Final = f'"{ledger.KIND}"'.encode()  # in the text of a row that may be of an occurrence
 # The functions that do not run here, and why.
 ABSENT: Final[Mapping[str, str]] = {
@@ -28,33 +28,9 @@ ABSENT: Final[Mapping[str, str]] = {
     "suspects-dispatcher": "what kills the process is found by the number of its life",
     "executor-remote": "there are no functions of other stacks",
     "executor-canary": "nothing here needs a canary: the engine itself knows how late it is",
-    "operator-id-key": "the keys are made with the file, and rotated by its command",
     "deploy-action-registrar": "what is in the folder of actions is registered when the engine starts",
+    "subscriber-failed-webhook": "--events posts all events; who wants it gives a copy of its folder with --actions",
 }
-
-
-@define(kw_only=True, eq=False)
-class FeedSource(Source):
-    """What was written to some tables, as the function takes it."""
-
-    feed: SqliteFeed
-    read: Callable[[FedChange], Any]  # None: it is not for this function
-    at_most: int = 100
-
-    def batches(self) -> Iterator[Batch]:
-        changes = self.feed.after(self.feed.cursor(self.function), self.at_most)
-        items = [item for one in changes if (item := self.read(one))]
-        if items:
-            yield Batch(source=self, items=items, shard=changes[-1].number)
-        elif changes:
-            self.feed.pass_by(self.function, changes[-1].number)
-
-    def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
-        """What has failed is kept apart: nothing waits for it."""
-        self.feed.move(self.function, batch.shard)
-
-    def is_empty(self) -> bool:
-        return not self.feed.after(self.feed.cursor(self.function), 1)
 
 
 def record_change(one: FedChange, tables: Collection[str]) -> RecordChange | None:
@@ -113,7 +89,7 @@ class Published:
     at_once: Sequence[AtOnce]
     queues: Sequence[tuple[SqliteQueue, FilterPolicy]] = field(factory=list)
 
-    def publish(self, announcements: Sequence[Announcement], refused: Callable[[int], None] = nobody_asks) -> list[int]:
+    def publish(self, announcements: Sequence[Announcement], refused: Callable[[int], None] = nobody_asks) -> list[int]:  # noqa: ARG002 - nothing is too large here
         """Returns the positions of those that not all could be told."""
         attributes = [dict(one.attributes) for one in announcements]
         left: set[int] = set()
@@ -125,8 +101,6 @@ class Published:
             ]
             left.update(int(key) for key in (one.use(batch) if batch else ()))
         for queue, gets in self.queues:
-            from delayer.engines.ports import Outgoing
-
             told_later = [
                 Outgoing(body=one.text) for at, one in enumerate(announcements) if lets_through(gets, attributes[at])
             ]

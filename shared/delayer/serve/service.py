@@ -19,8 +19,10 @@ from delayer.serve.control_socket import ELSEWHERE, ControlSocket
 from delayer.serve.door.address import Admitted, Listening, admitted
 from delayer.serve.door.application import Door
 from delayer.serve.door.server import DoorServer, bound
-from delayer.serve.door.tokens import KnownTokens, tokens_in
+from delayer.serve.door.tokens import SETTING, KnownTokens, tokens_in
+from delayer.serve.events import receiver_of, route
 from delayer.serve.folder import DataFolder, open_folder
+from delayer.serve.folders import absent_in, aws_settings, extensions_in
 from delayer.serve.keys import open_keys
 from delayer.serve.lead import PATIENCE, Leader
 from delayer.serve.lines import Lines
@@ -51,17 +53,23 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
     """Runs until it is told to stop by a signal. Raises Refusal if it cannot begin, or cannot go on."""
     where = admitted(options.listening)
     tokens = tokens_in(options.listening.tokens) if options.listening.tokens else None
+    extensions = extensions_in(options.actions)
+    receiver = receiver_of(options.events) if options.events else None
+    for name, value in aws_settings(environment).items():
+        os.environ.setdefault(name, value)
     listening = bound(where)
     folder = open_folder(options.data)
     folder.examine(APPLICATION, VERSION)
     keys = open_keys(folder.path / KEYS, environment, ())
-    leader = _leader(options, folder, keys, _settings(where, tokens))
+    others = {"extensions": extensions, "absent": absent_in(environment), "receiver": receiver}
+    leader = _leader(options, folder, keys, _settings(where, tokens), others)
     door = Door(
         leader.submit,
         leader.observer,
         tokens=tokens,
         is_own=where.is_own,
         behind_proxy=options.listening.behind_proxy,
+        route=route,
     )
     server = DoorServer(door, listening, certificate=options.listening.certificate, key=options.listening.key)
     control = _operated(folder, leader, options.say)
@@ -80,7 +88,9 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
         raise _end_of(leader.error, folder)
 
 
-def _leader(options: Options, folder: DataFolder, keys: KeyRing, settings: Mapping[str, str]) -> Leader:
+def _leader(
+    options: Options, folder: DataFolder, keys: KeyRing, settings: Mapping[str, str], others: Mapping[str, Any]
+) -> Leader:
     """Raises Refusal if the database cannot be opened."""
     space = Space(folder=folder.path, free=folder.free)
     with suppress(OSError):  # it is looked at again
@@ -94,6 +104,7 @@ def _leader(options: Options, folder: DataFolder, keys: KeyRing, settings: Mappi
             environment=settings,
             chosen=Chosen(keep_for=options.journal_days * DAY),
             space=space,
+            **others,
         )
     except (Broken, Unavailable, sqlite3.Error) as error:
         raise damaged(folder.database, error) from error
@@ -181,7 +192,7 @@ def damaged(path: Path, error: BaseException) -> Refusal:
 def _settings(where: Admitted, tokens: KnownTokens | None) -> dict[str, str]:
     """As the template gives them to functions."""
     return {
-        "API_AUTHORIZATION": "TOKEN" if tokens else "NONE",
+        "API_AUTHORIZATION": SETTING if tokens else "NONE",
         "ALLOW_PRIVATE_TARGETS": "true" if where.allow_private else "false",
         "PRIVATE_TARGETS": ",".join(map(str, where.private)),
     }

@@ -282,19 +282,22 @@ class Database:
             if self._is_torn:
                 raise Unavailable(f"write {self.path}: a part of it has failed")
         except BaseException as error:
-            self._is_torn = False
-            if connection.in_transaction:
-                connection.execute("ROLLBACK TO part")
-                connection.execute("RELEASE part")
-            elif self._turn_of:
-                self._lost = self._lost or _of_sqlite(error)
-            for tell in self.undone:
-                tell()
+            self._undo_part(error)
             raise
         else:
             connection.execute("RELEASE part")
         finally:
             self._savepoints -= 1
+
+    def _undo_part(self, error: BaseException) -> None:
+        self._is_torn = False
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK TO part")
+            self._connection.execute("RELEASE part")
+        elif self._turn_of:
+            self._lost = self._lost or _of_sqlite(error)
+        for tell in self.undone:
+            tell()
 
     # ------------------------------------------------------------ in pauses, between two turns
 

@@ -24,16 +24,26 @@ LAYOUT: Final = """
         is_expired INTEGER NOT NULL
     );
     CREATE TABLE readers (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE again (
+        reader TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        since INTEGER NOT NULL,
+        tries INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        why TEXT NOT NULL,
+        PRIMARY KEY (reader, number)
+    ) WITHOUT ROWID;
+    CREATE INDEX again_by_time ON again (reader, at);
 """
 RECENT: Final = 1_000
+FORGOTTEN: Final = "forgotten"  # stands among the readers: up to there, changes are not kept any more
 APPEND: Final = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)"
 AFTER: Final = (
     "SELECT number, at, table_name, old, new, is_expired FROM changes WHERE number > ? ORDER BY number LIMIT ?"
 )
-FORGET: Final = """
-    DELETE FROM changes
-    WHERE number IN (SELECT number FROM changes WHERE number <= ? ORDER BY number LIMIT ?) AND at < ?
-"""
+ONE: Final = "SELECT number, at, table_name, old, new, is_expired FROM changes WHERE number = ?"
+OLD: Final = "SELECT number, at FROM changes WHERE number <= ? ORDER BY number LIMIT ?"
+FORGET: Final = "DELETE FROM changes WHERE number <= ? AND at < ?"
 READERS: Final = "SELECT name, number FROM readers"
 MOVE: Final = "INSERT INTO readers VALUES (?, ?) ON CONFLICT DO UPDATE SET number = excluded.number"
 
@@ -95,9 +105,21 @@ class SqliteFeed:
             return []
         if self._recent and number >= self._before_recent:
             return list(islice((one for one in self._recent if one.number > number), at_most))
-        with self.database.reading() as connection:
-            rows = connection.execute(AFTER, (number, at_most)).fetchall()
+        return self.stored_after(number, at_most)
+
+    def stored_after(self, number: int, at_most: int) -> list[FedChange]:
+        """The same, of what is on the disk: for any thread."""
+        rows = self.database.read(AFTER, (number, at_most))
         return [FedChange(number, at, TextChange(*change)) for number, at, *change in rows]
+
+    def change(self, number: int) -> FedChange | None:
+        """The one of this number; None if it is not kept."""
+        rows = self.database.read(ONE, (number,))
+        return next((FedChange(number, at, TextChange(*change)) for number, at, *change in rows), None)
+
+    def forgotten(self) -> int:
+        """The number up to which changes are not kept any more: for any thread."""
+        return int(dict(self.database.read(READERS, ())).get(FORGOTTEN, 0))
 
     def cursor(self, reader: str) -> int:
         """How far a reader has come."""
@@ -114,10 +136,18 @@ class SqliteFeed:
         self.cursors[reader] = number
 
     def forget(self, before: Millis, readers: Collection[str], at_most: int) -> int:
-        """Deletes what all have read and what is older. The newest stays, so that numbers go on. Returns how many.
+        """Deletes what all have read and what is older, but nothing that was set aside, nor anything after that.
 
-        It looks at no more rows than it may delete: numbers are in the order of time.
+        The newest stays, so that numbers go on. It looks at no more rows than it may delete: numbers are in the order
+        of time. Returns how many.
         """
         number = min([self.last - 1, *(self.cursor(one) for one in readers)])
         with self.database.writing() as connection:
-            return int(connection.execute(FORGET, (number, at_most, before)).rowcount)
+            [(aside,)] = connection.execute("SELECT min(number) FROM again").fetchall()
+            number = number if aside is None else min(number, aside - 1)
+            rows = connection.execute(OLD, (number, at_most)).fetchall()
+            old = [one for one, at in rows if at < before]
+            if old:
+                self.move(FORGOTTEN, max(old[-1], self.cursor(FORGOTTEN)))
+                connection.execute(FORGET, (old[-1], before))
+            return len(old)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Final
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from delayer.engines.ports import Clock, Outgoing, ReceivedMessage
 from delayer.engines.sqlite.database import Database

@@ -190,7 +190,7 @@ class SqliteStore:
             self._written(connection, writes)
 
     def due(self, table: str, partition: str, sort: str, at_most: int) -> list[tuple[str, Item]]:
-        """The first items of a whole table up to these keys, with their sort keys: its keys are in the order of time."""
+        """The first items of a table up to these keys, with their sort keys: its keys are in the order of time."""
         with self.database.reading() as connection:
             rows = connection.execute(DUE, (table, partition, sort, at_most)).fetchall()
         return [(key, decode(text)) for key, text in rows]

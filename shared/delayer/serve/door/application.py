@@ -12,7 +12,7 @@ from delayer.http.answers import Response, problem, refused, unavailable, unexpe
 from delayer.http.problem import Problem
 from delayer.http.received import received
 from delayer.http.requests import ApiRequest, Caller
-from delayer.http.routing import route_of
+from delayer.http.routing import Routed, route_of
 from delayer.http.web_pages import Doorkeeper, headers_in
 from delayer.serve.door.address import caller_address
 from delayer.serve.door.incoming import Application, HeldBodies, Incoming, Receive, Scope, Send
@@ -80,6 +80,7 @@ class Door:
         behind_proxy: bool = False,
         limits: DoorLimits | None = None,
         beside: Mapping[str, Application] | None = None,
+        route: Callable[[str, str], Routed] = route_of,
     ) -> None:
         if not is_own and tokens is None:
             raise ValueError("a door that is open to others needs tokens")
@@ -91,6 +92,7 @@ class Door:
         self._is_own = is_own
         self._behind_proxy = behind_proxy
         self._beside = beside or {}
+        self._route = route
         self._held = HeldBodies(self.limits.held)
         self._waiting = 0  # calls
 
@@ -145,7 +147,7 @@ class Door:
         if self._waiting >= self.limits.calls:
             raise NotNow(BUSY, after_seconds=1)
         path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
-        routed = route_of(scope["method"], path)
+        routed = self._route(scope["method"], path)
         request = received(routed, path, query, headers, body=body, caller=caller)
         call = WaitingCall(
             function=routed.function, request=request, answered=asyncio.get_running_loop().create_future()
