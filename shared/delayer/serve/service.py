@@ -4,7 +4,7 @@ import os
 import signal
 import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +12,6 @@ from attrs import define, field, frozen
 
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import APPLICATION, VERSION, Broken
-from delayer.engines.sqlite.secrets import KeyRing
 from delayer.schedule.instants import DAY
 from delayer.serve.control import OperatorCommands
 from delayer.serve.control_socket import ELSEWHERE, ControlSocket
@@ -57,41 +56,42 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
     receiver = receiver_of(options.events) if options.events else None
     for name, value in aws_settings(environment).items():
         os.environ.setdefault(name, value)
-    listening = bound(where)
-    folder = open_folder(options.data)
-    folder.examine(APPLICATION, VERSION)
-    keys = open_keys(folder.path / KEYS, environment, ())
     others = {"extensions": extensions, "absent": absent_in(environment), "receiver": receiver}
-    leader = _leader(options, folder, keys, _settings(where, tokens), others)
-    door = Door(
-        leader.submit,
-        leader.observer,
-        tokens=tokens,
-        is_own=where.is_own,
-        behind_proxy=options.listening.behind_proxy,
-        route=route,
-    )
-    server = DoorServer(door, listening, certificate=options.listening.certificate, key=options.listening.key)
-    control = _operated(folder, leader, options.say)
-    ending = Ending(door=door, server=server, leader=leader, say=options.say)
-    ending.catch_signals()
-    leader.failed = server.stop
-    leader.start()
-    try:
+    with ExitStack() as opened:
+        listening = opened.enter_context(bound(where))
+        folder = open_folder(options.data)
+        opened.callback(folder.close)
+        leader = _leader(options, folder, environment, _settings(where, tokens), others)
+        door = Door(
+            leader.submit,
+            leader.observer,
+            tokens=tokens,
+            is_own=where.is_own,
+            behind_proxy=options.listening.behind_proxy,
+            route=route,
+        )
+        server = DoorServer(door, listening, certificate=options.listening.certificate, key=options.listening.key)
+        ending = Ending(door=door, server=server, leader=leader, say=options.say)
+        if control := _operated(folder, leader, options.say):
+            opened.callback(control.close)  # last: operators see for what it waits
+        opened.callback(leader.stop, ending.waits)
+        ending.catch_signals()
+        leader.failed = server.stop
+        leader.start()
         server.run(lambda: options.say(_greeting(server.url, options.data)))
-    finally:
-        leader.stop(ending.waits)
-        if control:
-            control.close()
-        folder.close()
     if leader.error:
         raise _end_of(leader.error, folder)
 
 
 def _leader(
-    options: Options, folder: DataFolder, keys: KeyRing, settings: Mapping[str, str], others: Mapping[str, Any]
+    options: Options,
+    folder: DataFolder,
+    environment: Mapping[str, str],
+    settings: Mapping[str, str],
+    others: Mapping[str, Any],
 ) -> Leader:
     """Raises Refusal if the database cannot be opened."""
+    folder.examine(APPLICATION, VERSION)
     space = Space(folder=folder.path, free=folder.free)
     with suppress(OSError):  # it is looked at again
         space.look()
@@ -99,7 +99,7 @@ def _leader(
         return Leader(
             path=str(folder.database),
             observer=Lines(),
-            keys=keys,
+            keys=open_keys(folder.path / KEYS, environment, ()),
             attempts=options.attempts,
             environment=settings,
             chosen=Chosen(keep_for=options.journal_days * DAY),

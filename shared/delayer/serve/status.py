@@ -22,7 +22,6 @@ from delayer.serve.space import is_restricted
 
 PACKAGE: Final = "delayer-client"  # which has this code in it
 ON_TIME: Final[Millis] = SECOND  # what has been due for longer waits
-WAITING: Final = "SELECT count(*) FROM items WHERE table_name = ?"
 LATE: Final = "SELECT count(*) FROM items WHERE table_name = ? AND (partition, sort) <= (?, ?)"
 LETTERS: Final = "SELECT count(*) FROM objects WHERE key >= ? AND key < ?"
 QUEUES: Final = "SELECT queue, sum(visible_at <= ?), sum(visible_at > ?) FROM messages GROUP BY queue"
@@ -40,7 +39,7 @@ class EngineStatus:
     further: Callable[[], Mapping[str, Any]] = field(default=dict)  # what others know, such as the number of the life
 
     def __call__(self) -> dict[str, Any]:
-        """Times are in RFC 3339, sizes in bytes. Raises sqlite3.Error."""
+        """Times are in RFC 3339, sizes in bytes. Raises sqlite3.Error, Unavailable."""
         now, free = self.machine.clock.now(), self.free()
         return {
             "version": self._version(),
@@ -74,7 +73,7 @@ class EngineStatus:
         first = self.machine.items.first(SCHEDULES)
         letters = {one.value: read(LETTERS, (f"{one.value}/", f"{one.value}0"))[0][0] for one in Prefix}
         return {
-            "waiting": read(WAITING, (SCHEDULES,))[0][0],
+            "waiting": self.machine.waiting(),
             "late": read(LATE, (SCHEDULES, *late))[0][0],
             **({"nextDue": format_instant(int(first.partition("#")[0]))} if first else {}),
             "queues": {name: {"ready": ready, "delayed": later} for name, ready, later in read(QUEUES, (now, now))},

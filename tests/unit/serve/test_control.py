@@ -110,10 +110,11 @@ def test_a_line_that_is_no_command_is_answered(world: World, line: bytes) -> Non
 def test_a_command_for_many_takes_a_turn_for_each_step_and_keeps_its_pace(world: World) -> None:
     """What is due is fired between two of them, however many there are."""
     world.failed(35)
-    event = {"command": "redrive", "where": {"prefix": "failed/"}, "perSecond": 20, "by": "eve"}
+    where = {"prefix": "failed/"}
+    event = {"command": "redrive", "where": where, "perSecond": 20, "by": "eve"}
     done, answers = 0, 0
     result = world.give("operator-dead-letters", event)
-    event["where"]["until"] = result["until"]
+    where["until"] = result["until"]
     while True:
         assert result["redriven"] <= 20, "one step is short"
         done, answers = done + result["redriven"], answers + 1

@@ -77,7 +77,7 @@ def new_token(file: Path, owner: str, scopes: Sequence[str]) -> str:
     token = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
     row = TokenLine(sha256=hash_of(token), owner=owner, scopes=tuple(dict.fromkeys(scopes)))
     if problem := _problem_of(row):
-        raise Refusal(what=f"A token was not made: {problem}", do="Give another --owner or --scope")
+        raise Refusal(what=f"A token was not made: {problem}", do="Give another owner, or another --scope")
     with _opened(file, os.O_RDWR | os.O_CREAT) as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         text = _text(file, handle)
@@ -114,7 +114,7 @@ def _opened(file: Path, flags: int) -> Iterator[int]:
 
 
 def _made_by(file: Path) -> str:
-    return f"delayer token --tokens {file} --owner NAME --scope read --scope write"
+    return f"delayer token OWNER --file {file}"
 
 
 def _text(file: Path, handle: int) -> str:

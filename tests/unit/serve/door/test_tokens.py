@@ -95,7 +95,7 @@ def test_a_file_without_a_token_is_refused(file: Path) -> None:
     for text in ("", "\n  \n"):
         found = refusal(tokens_in, written(file, text))
         assert "no token" in found
-        assert f"delayer token --tokens {file}" in found
+        assert f"delayer token OWNER --file {file}" in found
     file.parent.chmod(0o700)
     assert "Is a directory" in refusal(tokens_in, file.parent)
 
