@@ -30,7 +30,7 @@ SUSPECT: Final = 2  # lives that may have died with it
 KILLS: Final = 3  # of its child, after which it is given up
 KEPT: Final = 100  # lives
 PAUSE: Final[Millis] = 5 * SECOND  # after a life has died with a suspect alone; twice as long each time
-LONGEST: Final[Millis] = 5 * MINUTE
+LONGEST: Final[Millis] = MINUTE
 
 LAST: Final = "SELECT number, ended_at FROM lives ORDER BY number DESC LIMIT 1"
 BEGIN: Final = "INSERT INTO lives VALUES (?, ?, NULL)"
@@ -51,7 +51,7 @@ SUSPECTS: Final = """
 
 
 @frozen
-class UnderWay:
+class LifeNote:
     """The note on a message whose attempt was begun."""
 
     life: int  # in which it was begun last
@@ -66,19 +66,19 @@ class Care(Enum):
     ALONE = auto()  # and nothing else is attempted, and a child process makes it
 
 
-def care_for(note: UnderWay | None, *, was_there: bool) -> Care:
+def care_for(note: LifeNote | None, *, was_there: bool) -> Care:
     """`was_there`: it could be received when this life began, after one that did not end by itself."""
     if note is not None and note.lives >= SUSPECT:
         return Care.ALONE
     return Care.NOTED if note is not None or was_there else Care.NONE
 
 
-def noted(note: UnderWay | None, life: int) -> UnderWay:
+def noted(note: LifeNote | None, life: int) -> LifeNote:
     """What is noted before its attempt. The life before may have died with what has no note."""
-    return UnderWay(life=life, lives=note.lives if note else 1)
+    return LifeNote(life=life, lives=note.lives if note else 1)
 
 
-def after_death(note: UnderWay, life: int) -> UnderWay:
+def after_death(note: LifeNote, life: int) -> LifeNote:
     """When a life has not ended by itself."""
     return evolve(note, lives=note.lives + 1) if note.life == life else note
 
@@ -108,13 +108,13 @@ def whose_turn(*, is_due: bool, is_alone: bool, under_way: int) -> Whose:
 
 
 @frozen
-class Died:
+class ChildDied:
     """A child has ended without a result."""
 
     how: str
 
 
-def judged(run: Callable[[], Result | Died]) -> Result:
+def judged(run: Callable[[], Result | ChildDied]) -> Result:
     """The outcome of an attempt that is made in a child process. Raises Malformed if it has killed its child each time.
 
     What `run` raises is no proof against it: the child could not begin, or somebody has ended it.
@@ -122,7 +122,7 @@ def judged(run: Callable[[], Result | Died]) -> Result:
     how = ""
     for _ in range(KILLS):
         outcome = run()
-        if not isinstance(outcome, Died):
+        if not isinstance(outcome, ChildDied):
             return outcome
         how = outcome.how
     raise Malformed(f"its attempt has ended its process {KILLS} times, in which nothing else was done: {how}")
@@ -194,7 +194,7 @@ class Lives:
     clock: Clock
     number: int = field(default=0, init=False)  # of this life
     suspects: list[Suspect] = field(factory=list, init=False)
-    _notes: dict[int, UnderWay] = field(factory=dict, init=False)
+    _notes: dict[int, LifeNote] = field(factory=dict, init=False)
     _until: int = field(default=0, init=False)  # number and instant of what may have been under way, if not noted
     _began_at: Millis = field(default=0, init=False)
     _alone: Suspect | None = field(default=None, init=False)  # that is under way
@@ -214,7 +214,7 @@ class Lives:
             if ended_at is None:
                 connection.execute(DIED, (last,))
                 [self._until] = connection.execute("SELECT coalesce(max(number), 0) FROM messages").fetchone()
-            self._notes = {message: UnderWay(life, lives) for message, life, lives in connection.execute(NOTES)}
+            self._notes = {message: LifeNote(life, lives) for message, life, lives in connection.execute(NOTES)}
             found = connection.execute(SUSPECTS, (SUSPECT,)).fetchall()
         self.suspects = [
             Suspect(queue=queue, number=number, at=max(at, now + pause_before(self._notes[number].lives)))

@@ -27,7 +27,7 @@ from delayer.actions.ports import NotAttempted
 from delayer.actions.rules.model import Result, Retry
 from delayer.engines.ports import Unavailable
 from delayer.schedule.messages import ExecutorMessage
-from delayer.serve.lives import Died, described, judged
+from delayer.serve.lives import ChildDied, described, judged
 from delayer.serve.parts import Chosen
 
 MODULE: Final = "delayer.serve.suspect"
@@ -119,14 +119,14 @@ class Children:
         order = SuspectOrder(kind=kind, message=message, settings=self.settings, chosen=self.chosen)
         runs = count()
 
-        def run() -> Result | Died:
+        def run() -> Result | ChildDied:
             if next(runs):
                 self.pause(BETWEEN)
             return self.run(order, seconds)
 
         return judged(run)
 
-    def run(self, order: SuspectOrder, seconds: float) -> Result | Died:
+    def run(self, order: SuspectOrder, seconds: float) -> Result | ChildDied:
         """In one child. Raises NotAttempted if it could not begin, or was ended by somebody."""
         child = ChildProcess(order, self.command)
         try:
@@ -158,7 +158,7 @@ class ChildProcess:
 
     def __init__(self, order: SuspectOrder, command: tuple[str, ...]) -> None:
         try:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -167,20 +167,20 @@ class ChildProcess:
             )
         except OSError as error:
             raise NotAttempted(f"no process for it: {error}") from error
-        assert self._process.stdin
-        assert self._process.stdout
-        self._pipe = Pipe(self._process.stdout, self._process.stdin)
+        assert self.process.stdin
+        assert self.process.stdout
+        self.pipe = Pipe(self.process.stdout, self.process.stdin)
         self._order = order
         self._is_late = False
 
-    def attempt(self, seconds: float, answer: Callable[[PortQuestion], PortAnswer]) -> Result | Died:
+    def attempt(self, seconds: float, answer: Callable[[PortQuestion], PortAnswer]) -> Result | ChildDied:
         """Raises NotAttempted."""
-        self._begin()
+        self.begin()
         timer = self._timer(seconds + GRACE) if seconds else None
         try:
-            self._pipe.send(Cue.BEGIN)
-            while isinstance(asked := self._pipe.receive(), PortQuestion):
-                self._pipe.send(answer(asked))
+            self.pipe.send(Cue.BEGIN)
+            while isinstance(asked := self.pipe.receive(), PortQuestion):
+                self.pipe.send(answer(asked))
             outcome: AttemptOutcome = asked
         except (EOFError, OSError, pickle.UnpicklingError):
             return self._without_outcome(seconds)
@@ -191,11 +191,12 @@ class ChildProcess:
             raise NotAttempted(outcome.reason)
         return outcome.result
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """All is loaded. Raises NotAttempted."""
         timer = self._timer(TO_BEGIN)
         try:
-            self._pipe.send(self._order)
-            if self._pipe.receive() is Cue.READY:
+            self.pipe.send(self._order)
+            if self.pipe.receive() is Cue.READY:
                 return
         except (EOFError, OSError, pickle.UnpicklingError):
             pass
@@ -203,13 +204,13 @@ class ChildProcess:
             timer.cancel()
         raise NotAttempted(f"a process for it could not begin: {described(self._status())}")
 
-    def _without_outcome(self, seconds: float) -> Result | Died:
+    def _without_outcome(self, seconds: float) -> Result | ChildDied:
         status = self._status()
         if self._is_late:
             return Retry(detail=f"it took longer than {seconds:g} s", is_outage=True)
         if status in ENDED_BY_SOMEBODY:
             raise NotAttempted(f"somebody has ended its process: {described(status)}")
-        return Died(described(status))
+        return ChildDied(described(status))
 
     def _timer(self, seconds: float) -> Timer:
         timer = Timer(seconds, self._too_late)
@@ -223,21 +224,21 @@ class ChildProcess:
 
     def _kill(self) -> None:
         with suppress(OSError):
-            os.killpg(self._process.pid, signal.SIGKILL)  # with what it has started
+            os.killpg(self.process.pid, signal.SIGKILL)  # with what it has started
 
     def _status(self) -> int:
         """It has closed its pipe: it has ended, or will at once."""
         try:
-            return self._process.wait(timeout=GRACE)
+            return self.process.wait(timeout=GRACE)
         except subprocess.TimeoutExpired:
             return 0
 
     def end(self) -> None:
         """Whatever it does. Its number is not given to another process before it is waited for."""
-        if self._process.poll() is None:
+        if self.process.poll() is None:
             self._kill()
-        self._process.wait()
-        for one in (self._process.stdin, self._process.stdout):
+        self.process.wait()
+        for one in (self.process.stdin, self.process.stdout):
             with suppress(OSError):
                 one.close()  # type: ignore[union-attr] # both are pipes
 

@@ -20,14 +20,44 @@ def error(code: int) -> sqlite3.Error:
     return made
 
 
+class Failing:
+    """A connection whose statements fail as it is told."""
+
+    def __init__(self, path: str) -> None:
+        self._real = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self.fails: dict[str, int] = {}
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._real.in_transaction
+
+    @property
+    def total_changes(self) -> int:
+        return self._real.total_changes
+
+    def execute(self, statement: str, values: Any = (), /) -> Any:
+        code = self.fails.get(statement.split(maxsplit=1)[0])
+        if code:
+            raise error(code)
+        return self._real.execute(statement, values)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
 @pytest.fixture
-def database(tmp_path: Path) -> Database:
-    return Database(path=str(tmp_path / "a.db"), layout=LAYOUT)
+def connections() -> list[Failing]:
+    """The first one writes."""
+    return []
 
 
-def limited(database: Database, pages: int) -> None:
-    """As if the disk had no more room than that."""
-    database._connection.execute(f"PRAGMA max_page_count = {pages}").fetchall()
+@pytest.fixture
+def database(tmp_path: Path, connections: list[Failing]) -> Database:
+    def connect(path: str) -> Any:
+        connections.append(Failing(path))
+        return connections[-1]
+
+    return Database(path=str(tmp_path / "a.db"), layout=LAYOUT, connect=connect)
 
 
 def texts(database: Database) -> list[str]:
@@ -57,35 +87,11 @@ def test_nothing_catches_it_by_chance() -> None:
     assert not issubclass(Broken, Exception)
 
 
-class Failing:
-    """A connection whose statements fail as it is told."""
-
-    def __init__(self, path: str) -> None:
-        self._real = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self.fails: dict[str, int] = {}
-
-    @property
-    def in_transaction(self) -> bool:
-        return self._real.in_transaction
-
-    @property
-    def total_changes(self) -> int:
-        return self._real.total_changes
-
-    def execute(self, statement: str, values: Any = (), /) -> Any:
-        code = self.fails.get(statement.split(maxsplit=1)[0])
-        if code:
-            raise error(code)
-        return self._real.execute(statement, values)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
-
-
 @pytest.mark.parametrize("statement", ["COMMIT", "INSERT", "SELECT"])
-def test_a_failed_fsync_goes_through_a_turn_that_catches_all_else(tmp_path: Path, statement: str) -> None:
-    database = Database(path=str(tmp_path / "a.db"), layout=LAYOUT, connect=Failing)
-    database._connection.fails[statement] = sqlite3.SQLITE_IOERR_FSYNC  # type: ignore[attr-defined]
+def test_a_failed_fsync_goes_through_a_turn_that_catches_all_else(
+    database: Database, connections: list[Failing], statement: str
+) -> None:
+    connections[0].fails[statement] = sqlite3.SQLITE_IOERR_FSYNC
     turn, heard = Turn(database=database), list[Any]()
 
     def do() -> None:
@@ -117,12 +123,14 @@ def test_a_damaged_file_is_seen(tmp_path: Path) -> None:
         texts(opened)
 
 
-def test_a_full_disk_undoes_one_thing_and_no_more_or_all_of_the_turn(database: Database) -> None:
+def test_a_full_disk_undoes_one_thing_and_no_more_or_all_of_the_turn(
+    database: Database, connections: list[Failing]
+) -> None:
     """SQLite may undo the whole turn by itself. Then none of its answers may say that anything was written."""
     turn, heard = Turn(database=database), dict[str, Any]()
     turn.begin()
     turn.do(lambda: database.write("INSERT INTO notes VALUES ('a')", ()), lambda it: heard.update(a=it))
-    limited(database, 10)
+    connections[0].execute("PRAGMA max_page_count = 10").fetchall()
     turn.do(lambda: database.write("INSERT INTO notes VALUES (?)", (LARGE,)), lambda it: heard.update(b=it))
     turn.do(lambda: database.write("INSERT INTO notes VALUES ('c')", ()), lambda it: heard.update(c=it))
     turn.end()
@@ -131,12 +139,12 @@ def test_a_full_disk_undoes_one_thing_and_no_more_or_all_of_the_turn(database: D
     assert set(texts(database)) == said
 
 
-def test_what_sqlite_has_undone_by_itself_is_answered_so(database: Database) -> None:
+def test_what_sqlite_has_undone_by_itself_is_answered_so(database: Database, connections: list[Failing]) -> None:
     """As after an error at which SQLite ends the transaction."""
     turn, heard = Turn(database=database), list[Any]()
 
     def lost() -> None:
-        database._connection.execute("ROLLBACK")
+        connections[0].execute("ROLLBACK")
         raise error(sqlite3.SQLITE_NOMEM)
 
     turn.begin()
@@ -154,9 +162,8 @@ def test_what_sqlite_has_undone_by_itself_is_answered_so(database: Database) -> 
     assert texts(database) == ["d"]
 
 
-def test_with_more_room_all_of_a_turn_is_done_again(tmp_path: Path) -> None:
-    database = Database(path=str(tmp_path / "a.db"), layout=LAYOUT, connect=Failing)
-    fails: dict[str, int] = database._connection.fails  # type: ignore[attr-defined]
+def test_with_more_room_all_of_a_turn_is_done_again(database: Database, connections: list[Failing]) -> None:
+    fails = connections[0].fails
     heard: list[Any] = []
 
     def make_room() -> bool:
@@ -173,9 +180,8 @@ def test_with_more_room_all_of_a_turn_is_done_again(tmp_path: Path) -> None:
     assert texts(database) == ["INSERT", "COMMIT"]
 
 
-def test_without_more_room_callers_are_told(tmp_path: Path) -> None:
-    database = Database(path=str(tmp_path / "a.db"), layout=LAYOUT, connect=Failing)
-    database._connection.fails["COMMIT"] = sqlite3.SQLITE_FULL  # type: ignore[attr-defined]
+def test_without_more_room_callers_are_told(database: Database, connections: list[Failing]) -> None:
+    connections[0].fails["COMMIT"] = sqlite3.SQLITE_FULL
     turn, heard = Turn(database=database), list[Any]()
     turn.begin()
     turn.do(lambda: database.write("INSERT INTO notes VALUES ('a')", ()), heard.append)

@@ -35,20 +35,19 @@ def leader(tmp_path: Path, ended: list[int]) -> Any:
 
 
 class FailingFsync:
-    """A connection whose fsyncs fail from now on."""
+    """A database whose fsyncs fail from now on."""
 
     def __init__(self, real: Any) -> None:
-        self._real = real
+        self.real = real
 
-    def execute(self, statement: str, *values: Any) -> Any:
-        if statement == "COMMIT":
-            error = sqlite3.OperationalError("disk I/O error")
-            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
-            raise error
-        return self._real.execute(statement, *values)
+    def commit(self) -> None:
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
+        self.real.rollback()  # the lock is given back
+        raise self.real.met("commit", error)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
+        return getattr(self.real, name)
 
 
 def until(happened: Any) -> None:
@@ -62,14 +61,13 @@ def until(happened: Any) -> None:
 def test_a_failed_fsync_ends_the_process_with_status_1(leader: Any, ended: list[int]) -> None:
     """It takes a second: a real leader, with its threads."""
     leader.start()
-    database = leader.machine.database
-    database._connection = FailingFsync(database._connection)
+    leader.machine.turns.database = FailingFsync(leader.machine.database)
+    leader.inbox.put(None)
     until(lambda: ended)
     assert ended == [1]
     [(line, _, facts)] = [one for one in leader.observer.lines if "trusted" in one[0]]
     assert line == "the database cannot be trusted any more, so the engine has ended"
     assert "disk I/O error" in facts["error"]
-    database._connection = database._connection._real
 
 
 def test_a_reader_that_meets_it_in_another_thread_ends_it_too(leader: Any, ended: list[int]) -> None:
@@ -77,7 +75,7 @@ def test_a_reader_that_meets_it_in_another_thread_ends_it_too(leader: Any, ended
     leader.start()
     error = sqlite3.DatabaseError("database disk image is malformed")
     error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    leader.machine.database._failure("read", error)
+    leader.machine.database.met("read", error)
     leader.inbox.put(None)
     until(lambda: ended)
     assert ended == [1]

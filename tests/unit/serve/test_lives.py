@@ -12,7 +12,7 @@ from delayer.actions.ports import NotAttempted
 from delayer.actions.rules.model import Done, Result, Retry
 from delayer.schedule.instants import MINUTE, SECOND, Malformed, Millis
 from delayer.schedule.messages import ExecutorMessage
-from delayer.serve.lives import KEPT, KILLS, LONGEST, PAUSE, Care, Died, UnderWay, care_for, judged, pause_before
+from delayer.serve.lives import KEPT, KILLS, LONGEST, PAUSE, Care, ChildDied, LifeNote, care_for, judged, pause_before
 from tests.unit.serve.world import START, World
 
 KILLER = "kills"
@@ -52,7 +52,7 @@ class Around:
         self.world.reached.append((message.schedule.id, self.world.clock.now()))
         if next(self.power_cuts, False):
             raise LifeEnds
-        return judged(lambda: Died("signal 11") if self.is_killer(message) else Done("done"))
+        return judged(lambda: ChildDied("signal 11") if self.is_killer(message) else Done("done"))
 
     def run(self, until: Millis) -> None:
         """From life to life."""
@@ -255,10 +255,10 @@ def test_the_pause_grows() -> None:
 def test_care() -> None:
     assert care_for(None, was_there=False) is Care.NONE
     assert care_for(None, was_there=True) is Care.NOTED
-    assert care_for(UnderWay(life=1, lives=1), was_there=False) is Care.NOTED
-    assert care_for(UnderWay(life=1, lives=2), was_there=False) is Care.ALONE
+    assert care_for(LifeNote(life=1, lives=1), was_there=False) is Care.NOTED
+    assert care_for(LifeNote(life=1, lives=2), was_there=False) is Care.ALONE
 
 
 def test_three_deaths_are_needed() -> None:
     with pytest.raises(Malformed):
-        judged(lambda: Died("signal 9"))
+        judged(lambda: ChildDied("signal 9"))

@@ -133,10 +133,10 @@ def test_it_ends_with_its_parent(children: Children) -> None:
     """It takes a second."""
     order = SuspectOrder(kind="deadly", message=message("hang"), settings=SETTINGS, chosen=Chosen())
     child = suspect.ChildProcess(order, DEADLY)
-    child._begin()
-    child._pipe.send(suspect.Cue.BEGIN)
-    child._pipe.sink.close()
-    assert child._process.wait(timeout=5) == 0
+    child.begin()
+    child.pipe.send(suspect.Cue.BEGIN)
+    child.pipe.sink.close()
+    assert child.process.wait(timeout=5) == 0
 
 
 class Target(BaseHTTPRequestHandler):

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from delayer.actions.rules.model import Done, Result
 from delayer.schedule.instants import Malformed
 from delayer.serve import lives
-from delayer.serve.lives import KILLS, Care, Died, UnderWay, Whose, judged, whose_turn
+from delayer.serve.lives import KILLS, Care, ChildDied, LifeNote, Whose, judged, whose_turn
 from tests.model.search import Found, explore, stuck
 
 
@@ -40,7 +40,7 @@ class One:
 
     is_killer: bool = False
     at: At = At.QUEUE
-    note: UnderWay | None = None  # of life 1 (this one) or 0 (another one)
+    note: LifeNote | None = None  # of life 1 (this one) or 0 (another one)
     was_there: bool = False
     deaths: int = 0  # of children in a row, without a power cut
 
@@ -190,7 +190,7 @@ def test_no_innocent_is_condemned_and_the_killer_ends(killers: int, innocents: i
     [
         (evolve(REAL, care_for=lambda note, was_there: Care.NOTED), "it kills more lives than it may"),
         (evolve(REAL, notes_first=False), "it kills more lives than it may"),
-        (evolve(REAL, noted=lambda note, life: UnderWay(life=life, lives=1)), "a suspect is not alone"),
+        (evolve(REAL, noted=lambda note, life: LifeNote(life=life, lives=1)), "a suspect is not alone"),
         (evolve(REAL, after_death=lambda note, life: note), "it kills more lives than it may"),
         (evolve(REAL, is_alone=False), "a suspect is not alone"),
         (evolve(REAL, cut_is_proof=True), "an innocent is condemned"),
@@ -201,13 +201,13 @@ def test_each_rule_is_missed(rules: Rules, what: str) -> None:
     assert searched(1, 1, 5, rules=rules).wrong == what
 
 
-def outcomes_of(*outcomes: Result | Died) -> Any:
+def outcomes_of(*outcomes: Result | ChildDied) -> Any:
     left = list(outcomes)
     return lambda: left.pop(0)
 
 
 def test_three_deaths_in_a_row_are_the_proof() -> None:
-    died = Died("signal 11")
+    died = ChildDied("signal 11")
     assert judged(outcomes_of(Done("ok"))) == Done("ok")
     assert judged(outcomes_of(died, died, Done("ok"))) == Done("ok")
     with pytest.raises(Malformed, match=r"3 times.* signal 11"):

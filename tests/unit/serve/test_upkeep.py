@@ -144,7 +144,7 @@ def test_however_much_is_written_without_a_pause_the_log_stays_below_its_limit(w
 
 
 def test_a_reader_that_stays_is_told_of_and_does_not_stop_the_engine(world: World, upkeep: Upkeep) -> None:
-    world.machine.database._connection.execute("PRAGMA busy_timeout = 10")
+    world.connections[0].execute("PRAGMA busy_timeout = 10")
     reader = sqlite3.connect(world.path)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM items").fetchone()
@@ -319,7 +319,7 @@ def test_a_full_disk_gets_the_reserve_and_the_turn_is_done_again(
     upkeep.turn(0)
     reserve = tmp_path / "reserve"
     assert reserve.exists()
-    connection = world.machine.database._connection
+    connection = world.connections[0]
     [pages] = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}").fetchone()  # full
 

@@ -9,7 +9,7 @@ from attrs import define, field
 
 from delayer.actions.rules.model import Done, Result
 from delayer.engines.memory.runtime import MemoryObjects, MemorySeal, MemorySecrets, Tokens
-from delayer.engines.sqlite.database import MEMORY, Database
+from delayer.engines.sqlite.database import MEMORY, Database, connect
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller
 from delayer.schedule.instants import Millis, format_instant
@@ -33,6 +33,7 @@ class World:
     objects: MemoryObjects = field(factory=MemoryObjects)
     target: Callable[[ExecutorMessage], Result] = lambda _: Done("done")
     settings: Mapping[str, Any] = field(factory=dict)  # of the machine
+    connections: list[Any] = field(factory=list, init=False)  # to its file; the first one writes
     reached: list[tuple[str, Millis]] = field(factory=list)  # schedule and instant
     attempts: deque[Any] = field(factory=deque, init=False)
 
@@ -52,12 +53,16 @@ class World:
         self.machine = Machine(
             around=around,
             workers_for=lambda machine: Unhurried(machine, self.attempts),
-            database=Database(path=self.path, layout=LAYOUT),
+            database=Database(path=self.path, layout=LAYOUT, connect=self._connect),
             environment=SETTINGS,
             targets=lambda _kind: self._reach,
             each_minute=False,
             **self.settings,
         )
+
+    def _connect(self, path: str) -> Any:
+        self.connections.append(connect(path))
+        return self.connections[-1]
 
     def _random(self, number: int) -> bytes:
         self.tokens()

@@ -170,7 +170,7 @@ class Database:
             try:
                 yield self._connection if is_own else self._reader
             except (sqlite3.Error, UnicodeError) as error:
-                raise self._failure("read", error) from error
+                raise self.met("read", error) from error
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -186,9 +186,10 @@ class Database:
                         yield self._connection
             except (sqlite3.Error, UnicodeError) as error:
                 self._is_torn = self._savepoints > 0
-                raise self._failure("write", error) from error
+                raise self.met("write", error) from error
 
-    def _failure(self, what: str, error: Exception) -> BaseException:
+    def met(self, what: str, error: Exception) -> BaseException:
+        """The exception that takes the place of an error of SQLite's. If it is Broken, that is remembered."""
         found = failure(f"{what} {self.path}", error)
         if isinstance(found, Broken):
             self.broken = found
@@ -238,7 +239,7 @@ class Database:
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
         except (sqlite3.Error, Unavailable) as error:
-            failed = self._failure("commit", error) if isinstance(error, sqlite3.Error) else error
+            failed = self.met("commit", error) if isinstance(error, sqlite3.Error) else error
             if not isinstance(failed, Broken):
                 self._undo()
             raise failed from error
@@ -323,7 +324,7 @@ class Database:
                 do = self._connection.executescript if is_script else self._connection.execute
                 return list(do(statement).fetchall())
             except sqlite3.Error as error:
-                raise self._failure(statement, error) from error
+                raise self.met(statement, error) from error
 
     @property
     def changes(self) -> int:
