@@ -43,7 +43,7 @@ class Around:
         return Done("done")
 
     def is_killer(self, message: ExecutorMessage) -> bool:
-        return json.loads(message.schedule.definition.payload or "null") == KILLER
+        return bool(json.loads(message.schedule.definition.payload or "null") == KILLER)
 
     def attempt_alone(self, _kind: str, message: ExecutorMessage, seconds: float) -> Result:
         assert seconds
@@ -75,7 +75,7 @@ def path(tmp_path: Path) -> str:
 
 
 def notes(world: World) -> list[tuple[int, int]]:
-    return world.machine.database.read("SELECT life, lives FROM notes", ())  # type: ignore[return-value]
+    return [(life, lives) for life, lives in world.machine.database.read("SELECT life, lives FROM notes", ())]
 
 
 def test_each_life_has_a_number_that_is_on_the_disk_before_anything_else(path: str) -> None:
@@ -199,7 +199,7 @@ def test_a_suspect_that_could_not_be_attempted_comes_again_alone(path: str) -> N
             raise NotAttempted("no process for it")
         return Done("done")
 
-    around.attempt_alone = attempt  # type: ignore[method-assign]
+    around.attempt_alone = attempt  # type: ignore[method-assign, assignment]
     around.run(START + MINUTE)
     assert around.world.state(one) == "executed"
     assert [later - sooner for sooner, later in pairwise(tries)] == [SECOND, 2 * SECOND, 4 * SECOND]
@@ -226,7 +226,7 @@ def test_suspects_have_half_of_the_time(path: str) -> None:
         around.world.clock.at += 10 * SECOND
         return whole(kind, message, seconds)
 
-    around.attempt_alone = attempt  # type: ignore[method-assign]
+    around.attempt_alone = attempt  # type: ignore[method-assign, assignment]
     around.run(START + 5 * MINUTE)
     assert {around.world.state(one) for one in (*ids, *after)} == {"executed"}
     order = [one for one, _ in around.world.reached]

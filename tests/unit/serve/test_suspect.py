@@ -4,7 +4,7 @@ import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from attrs import define, evolve, field
@@ -142,9 +142,9 @@ def test_it_ends_with_its_parent(children: Children) -> None:
 class Target(BaseHTTPRequestHandler):
     """Answers all, and keeps their headers."""
 
-    seen: list[dict[str, str]] = []
+    seen: ClassVar[list[dict[str, str]]] = []
 
-    def do_POST(self) -> None:  # noqa: N802 - its name
+    def do_POST(self) -> None:
         self.seen.append({name.lower(): value for name, value in self.headers.items()})
         self.send_response(204)
         self.end_headers()
