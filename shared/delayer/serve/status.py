@@ -45,6 +45,7 @@ class EngineStatus:
             "version": self._version(),
             "layout": VERSION,
             "process": os.getpid(),
+            "life": self.machine.lives.number,
             "startedAt": format_instant(self.begun),
             "now": format_instant(now),
             **self._counted(now),

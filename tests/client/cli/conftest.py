@@ -79,9 +79,8 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
-@pytest.fixture
-def delayer() -> Cli:
-    fake = FakeDelayer()
+def cli_of(fake: FakeDelayer) -> Cli:
+    """Of this Delayer; nobody can be asked."""
     surroundings = Surroundings(
         transport=fake.transport,
         now=lambda: fake.now,
@@ -89,3 +88,8 @@ def delayer() -> Cli:
         is_terminal=lambda: False,
     )
     return Cli(surroundings=surroundings, fake=fake)
+
+
+@pytest.fixture
+def delayer() -> Cli:
+    return cli_of(FakeDelayer())

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 from typing import Final
 
 import pytest
@@ -20,6 +20,7 @@ from delayer_client.operator import OperatorEngine
 from tests.cfn import ROOT
 
 GREETING: Final = r"Delayer serves (http://127\.0\.0\.1:\d+); its data is in (.*)\. Ctrl-C ends it\.\n"
+LONGEST: Final = 60.0  # seconds that a process may live
 SECONDS: Final = 20.0  # that a test waits for what comes soon
 
 
@@ -85,6 +86,8 @@ def serving(folder: Path) -> Iterator[Served]:
     """Nothing of it is left behind, whatever a test has come to."""
     command = [sys.executable, "-m", "delayer_client.cli", "serve", "--data", str(folder), "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    bound = Timer(LONGEST, process.kill)  # its output ends then, whoever waits for it
+    bound.start()
     try:
         assert process.stdout
         greeting = process.stdout.readline()
@@ -96,6 +99,7 @@ def serving(folder: Path) -> Iterator[Served]:
         with Delayer(found[1]) as client:
             yield Served(process, client)
     finally:
+        bound.cancel()
         process.kill()
         process.wait()
 
@@ -128,7 +132,8 @@ def test_it_fires_ends_and_goes_on(tmp_path: Path, target: Target) -> None:
         client = second.client
         assert client.get(slow.id).state == "executed"
         assert client.get(far.id).state == "scheduled"
-        assert OperatorEngine(folder).status()["waiting"] == 1
+        after = OperatorEngine(folder).status()
+        assert (after["waiting"], after["life"] - status["life"]) == (1, 1)
         client.schedule(target.at("/near"), delay=timedelta(milliseconds=100))
         target.wait()
         second.process.send_signal(signal.SIGINT)

@@ -10,11 +10,11 @@ from attrs import define, evolve, field
 
 from delayer.engines.ports import Unavailable
 from delayer.serve.control import FUNCTIONS, OperatorCommands
-from delayer.serve.machine import Machine
 from delayer.serve.parts import NotYet
 from delayer.serve.turn import TurnJob
 from delayer_client import HttpRequest
-from delayer_client.testing import Answer, FakeDelayer
+from delayer_client.testing import Answer
+from tests.client.testing.inside import fake_and_machine
 
 HOOK = HttpRequest(url="https://example.com/hook")
 
@@ -23,12 +23,11 @@ HOOK = HttpRequest(url="https://example.com/hook")
 class World:
     """An engine in memory, and an operator whose time goes on only while something waits for its pace."""
 
-    fake: FakeDelayer = field(factory=FakeDelayer)
     slept: list[float] = field(factory=list)
     turns: int = 0
 
     def __attrs_post_init__(self) -> None:
-        self.machine: Machine = self.fake._stack.machine
+        self.fake, self.machine = fake_and_machine()
         self.commands = OperatorCommands(
             machine=self.machine,
             in_turn=self.in_turn,

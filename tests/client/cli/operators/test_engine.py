@@ -11,12 +11,14 @@ import pytest
 from delayer.engines.ports import Unavailable
 from delayer.serve.control import OperatorCommands
 from delayer.serve.control_socket import ControlSocket
+from delayer.serve.machine import Machine
 from delayer.serve.turn import TurnJob
 from delayer_client import HttpRequest
 from delayer_client.operator import OperatorEngine
 from delayer_client.operator.doctor import engine as doctor
-from delayer_client.testing import Answer
-from tests.client.cli.conftest import Cli
+from delayer_client.testing import Answer, FakeDelayer
+from tests.client.cli.conftest import Cli, cli_of
+from tests.client.testing.inside import fake_and_machine
 
 STATUS: dict[str, Any] = {
     "version": "1.2.3",
@@ -34,10 +36,24 @@ STATUS: dict[str, Any] = {
 }
 
 
+Inside = tuple[FakeDelayer, Machine]
+
+
 @pytest.fixture
-def folder(delayer: Cli, tmp_path: Path) -> Iterator[Path]:
-    """Of an engine in memory that runs."""
-    machine = delayer.fake._stack.machine
+def inside() -> Inside:
+    """An engine in memory."""
+    return fake_and_machine()
+
+
+@pytest.fixture
+def delayer(inside: Inside) -> Cli:
+    return cli_of(inside[0])
+
+
+@pytest.fixture
+def folder(inside: Inside, tmp_path: Path) -> Iterator[Path]:
+    """Its folder; it runs."""
+    _, machine = inside
 
     def in_turn(do: Callable[[], Any]) -> Any:
         told: list[Any] = []
@@ -152,12 +168,11 @@ def _closing(control: ControlSocket) -> Callable[[], None]:
     return control.close
 
 
-def test_a_command_that_was_not_carried_out(delayer: Cli, tmp_path: Path) -> None:
+def test_a_command_that_was_not_carried_out(delayer: Cli, inside: Inside, tmp_path: Path) -> None:
     def fail(_do: object) -> None:
         raise Unavailable("commit: disk I/O error")
 
-    machine = delayer.fake._stack.machine
-    commands = OperatorCommands(machine=machine, in_turn=fail, status=dict)
+    commands = OperatorCommands(machine=inside[1], in_turn=fail, status=dict)
     control = ControlSocket(folder=tmp_path, answer=commands)
     control.open()
     done = delayer("flow", "list", "--data", str(tmp_path))
