@@ -242,12 +242,10 @@ class Room:
 
     def _has_slot(self, party: Party) -> bool:
         """Slots cost nothing: each environment sees to its own (ADR 0113)."""
-        running = len(self._inside)
-        if has_room(running, running, running):  # whosever they are
+        if has_room(running := len(self._inside), running, running):  # whosever they are
             return True
         inside = [one for one, _ in self._inside.values()]
-        of_owner = sum(one.owner == party.owner for one in inside)
-        return has_room(inside.count(party), of_owner, running)
+        return has_room(inside.count(party), sum(one.owner == party.owner for one in inside), running)
 
     def _without_place(
         self, key: str, message: ExecutorMessage, party: Party, limit: Block | None
