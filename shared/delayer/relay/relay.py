@@ -193,9 +193,7 @@ class Relay(HandOver):
         for key, answer in answers.items():
             if isinstance(answer, Exception):
                 decisions[key] = _waits(answer, due[key])
-            elif isinstance(answer, Later) and rules.is_too_old(answer, now):
-                decisions[key] = Go(message=answer.message, at=now)
-            else:
+            elif not isinstance(answer, Later) or not rules.is_too_old(answer, now):  # else it goes on
                 decisions[key] = answer
         return decisions
 

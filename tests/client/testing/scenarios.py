@@ -184,6 +184,14 @@ def a_policy_decides_the_time(api: Api) -> None:
     assert len(api.arrived(1)) == 1
 
 
+def what_was_decided_is_cancelled_by_its_first_id(api: Api) -> None:
+    body = {"when": {"policy": "spread", "seconds": 31_536_000}, "action": api.action()}
+    first = api.ok("POST /schedules", body)["scheduleId"]
+    decided = api.in_state(first, "scheduled")["decidedAs"]
+    done = api.ok(f"DELETE /schedules/{first}")
+    assert (done["scheduleId"], done["decidedAs"], done["state"]) == (first, decided, "cancelled")
+
+
 def an_answer_is_kept(api: Api) -> None:
     schedule = api.ok("POST /schedules", {"delaySeconds": 0, "action": api.action(keepAnswer=True)})["scheduleId"]
     api.in_state(schedule, "executed")
@@ -210,5 +218,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     a_problem_names_each_field,
     what_is_not_there_is_no_secret,
     a_policy_decides_the_time,
+    what_was_decided_is_cancelled_by_its_first_id,
     an_answer_is_kept,
 )

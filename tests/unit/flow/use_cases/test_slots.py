@@ -138,6 +138,9 @@ def test_what_never_finds_room_fails_at_its_age() -> None:
         row = world.ledger.read(an_id())
         assert row
         assert row.state is State.CLAIMED
+        [(_, waiting, facts)] = [line for line in world.observer.lines if line[0] == "waits"]
+        assert waiting == an_id()
+        assert facts["delaySeconds"] == (row.retry_at - world.clock.now()) // SECOND
         world.clock.move(60 * SECOND)
         assert world.execute(world.http_queue.receive()) == []
     row = world.ledger.read(an_id())
