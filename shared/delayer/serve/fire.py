@@ -29,6 +29,17 @@ AGAIN: Final = 1  # second, before the relay has another look at what failed
 AFTER_ALL: Final = "\x7f"  # behind all sort keys that begin the same
 
 
+class Bodies(dict[str, str]):
+    """The text of a message, made when somebody asks for it: of what fires at once, nobody does."""
+
+    def __init__(self, messages: Mapping[str, DelayerMessage]) -> None:
+        super().__init__()
+        self._messages = messages
+
+    def __missing__(self, key: str) -> str:
+        return encode(self._messages[key])
+
+
 @frozen(kw_only=True)
 class Fire(Relay):
     """One page of the table."""
@@ -55,8 +66,7 @@ class Fire(Relay):
     def _fire_all(self, due: Mapping[str, Item], now: Millis) -> None:
         decisions = {key: self.decide(item, now) for key, item in due.items()}
         messages = {key: one.message for key, one in decisions.items() if hasattr(one, "message")}
-        bodies = {key: encode(messages[key]) for key, one in decisions.items() if isinstance(one, Later)}
-        failed = self.carry_out(decisions, bodies, now)
+        failed = self.carry_out(decisions, Bodies(messages), now)
         self._look_again({key: messages[key] for key in failed if key in messages})
         self.schedules.delete([RecordKey(bucket=due[key]["bucket"], due=key) for key in due])
 

@@ -102,6 +102,7 @@ class Database:
     _changes: int = field(default=0, init=False)  # of rows, before it
     undone: list[Callable[[], None]] = field(factory=list, init=False)  # told when something that was written is not
     _savepoints: int = field(default=0, init=False)
+    _is_lost: bool = field(default=False, init=False)  # SQLite itself has undone the whole transaction, as it may
 
     def __attrs_post_init__(self) -> None:
         self._connection = self._reader = self.connect(self.path)
@@ -145,21 +146,30 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """All of it or nothing. Within a turn it is on the disk with that."""
         with self._lock:
+            self._check_there()
             try:
                 with self._part() if self._turn_of or self._connection.in_transaction else self._transaction():
                     yield self._connection
             except (sqlite3.Error, UnicodeError) as error:
                 raise Unavailable(f"write {self.path}: {error}") from error
 
+    def _check_there(self) -> None:
+        """Of a transaction that is lost, no part may seem to be written."""
+        if self._is_lost:
+            raise Unavailable(f"write {self.path}: all of its transaction was undone")
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self._check_there()
             self._connection.execute("COMMIT")
         except BaseException:
             self._undo()
             raise
+        finally:
+            self._is_lost = False
 
     def _undo(self) -> None:
         if self._connection.in_transaction:  # otherwise SQLite has undone it itself
@@ -187,6 +197,7 @@ class Database:
     def commit(self) -> None:
         """What the turn has written is on the disk. Raises Unavailable: then nothing of it ever was."""
         try:
+            self._check_there()
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
         except sqlite3.Error as error:
@@ -203,12 +214,14 @@ class Database:
             self._end()
 
     def _end(self) -> None:
-        self._turn_of = 0
+        self._turn_of, self._is_lost = 0, False
         self._lock.release()
 
     @property
     def is_dirty(self) -> bool:
         """Whether the turn has written something that is not committed."""
+        if self._is_lost:
+            return True
         return self._connection.in_transaction and self._connection.total_changes != self._changes
 
     @contextmanager
@@ -226,6 +239,8 @@ class Database:
             if connection.in_transaction:
                 connection.execute(f"ROLLBACK TO {name}")
                 connection.execute(f"RELEASE {name}")
+            else:
+                self._is_lost = True
             for tell in self.undone:
                 tell()
             raise
