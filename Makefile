@@ -42,7 +42,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability weight bench profile scale frozen endpoints simulate model record contract new-executor \
+.PHONY: help local client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability weight bench profile scale frozen endpoints simulate crashes model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -120,6 +120,9 @@ scale: $(INSTALLED) ## calculate lateness, what binds and cost on AWS (ARGS="--s
 
 simulate: $(INSTALLED) ## play many stories full of faults (SEEDS=10000; SEED=7 prints one story; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.simulation $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+crashes: $(INSTALLED) ## cut the power at each point of a story on SQLite, and look what is there (ARGS=--help)
+	@PYTHONPATH=shared:client:. $(BIN)/python -m tests.crashes $(ARGS)
 
 model: $(INSTALLED) ## search every interleaving of one schedule, precise, relaxed, of a series or without a time, of a circuit, of a limit, of its seats, of a connection, of a repeat and of what comes back, then remove each guard (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.model $(ARGS)

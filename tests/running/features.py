@@ -74,7 +74,7 @@ FEATURES: Final = {
     "http": Feature("requests and answers of the API, problems, hostile calls", r"http|problems"),
     "docs": Feature("pages, decisions, glossary", r"docs"),
     "tree": Feature("rules of the tree: imports, names, what it weighs", r"tests/unit/(test|patterns)|running|weight"),
-    "proofs": Feature("the simulation, and the record of all proofs", r"simulation|proofs"),
+    "proofs": Feature("the simulation, power cuts, and the record of all proofs", r"simulation|crashes|proofs"),
     "model": Feature("the model, and the deliberate defects", r"tests/model|defects"),
 }
 

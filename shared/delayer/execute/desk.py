@@ -123,10 +123,13 @@ class Desk:
     def nudge(self, number: int) -> None:
         """So many have left: as many of those that wait for room look again."""
         now = self.clock.now()
-        waiting = sorted(one for one in self._sleeping if isinstance(wish := one[2].wish, Until) and wish.for_room)
-        for _, at, chair in waiting[:number]:
-            if chair.number == at:
-                heappush(self._sleeping, (now, at, chair))
+        waiting = sorted(
+            (at, wish, chair)
+            for at, wish, chair in self._sleeping
+            if wish == chair.number and isinstance(chair.wish, Until) and chair.wish.for_room
+        )
+        for _, wish, chair in waiting[:number]:
+            heappush(self._sleeping, (now, wish, chair))
 
     def go_on(self) -> bool:
         """All that can be done now, up to one request. Whether there was one."""

@@ -18,7 +18,7 @@ from delayer.dead_letters.dead_letter import TakesDeadLetters, undeliverable
 from delayer.engines.ports import Clock, NotBegun, Observer, Outgoing, Queue, ReceivedMessage, Unavailable, Workers
 from delayer.execute import rules
 from delayer.execute.desk import Apart, Course, Desk, SharedRequest, TookTooLong, Until
-from delayer.flow.room import STEP, Room
+from delayer.flow.room import Room
 from delayer.flow.rules.gate import Go, Later
 from delayer.ledger.model import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, State
 from delayer.ledger.ports import Conflict, LedgerInBatches
@@ -239,7 +239,7 @@ class Execute:
             if answer.at - now > MAX_HOLD or now - began > HELD_AT_MOST:
                 return evolve(answer, at=max(answer.at, now + HELD_AT_MOST))
             kept_since = (kept_since or now) if answer.message.slots else 0  # for its turn, and not for room
-            yield Until(answer.at, kept_since=kept_since, for_room=answer.at - now <= STEP)
+            yield Until(answer.at, kept_since=kept_since, for_room=answer.at - now <= self.room.step)
 
     def _by_row(self, held: Held, row: LedgerRow | None, later: Waiting | None) -> Course:
         """Whether the message may be deleted; or the row that is in the way; None: room is to be found again."""

@@ -1,6 +1,7 @@
 """Leads a machine in real time: one thread, turn by turn (ADR 0185)."""
 
 import secrets
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -37,6 +38,7 @@ def around(clock: Clock, observer: Any, database: Database, keys: KeyRing) -> Ar
     )
 
 
+SWITCH: Final = 0.0005  # seconds that a thread may keep others waiting: attempts are many short steps
 CALLS: Final = 64  # in one turn
 LONGEST_SLEEP: Final[Millis] = SECOND  # the monotonic clock stands still while the machine sleeps
 
@@ -90,6 +92,7 @@ class Leader:
         self.machine.database.close()
 
     def _lead(self) -> None:
+        sys.setswitchinterval(SWITCH)
         try:
             calls: list[ApiCall] = []
             while not self.is_stopping:

@@ -37,6 +37,10 @@ from delayer.wiring.use_cases import execute, line
 
 LAYOUT: Final = database.LAYOUT + queue.LAYOUT + feed.LAYOUT + objects.OBJECTS + secrets.SECRETS
 CLAIMS: Final = 64  # in one turn
+STEP: Final[Millis] = 250  # who finds no slot is told when there is one; seats may be free without that
+TOLD: Final = 10  # changes in one turn: a call that comes meanwhile waits for them
+TELLING: Final[Millis] = 5  # that takes so long, about
+TOLD_EVERY: Final[Millis] = 250  # however much else there is to do
 HAVE_SETTINGS: Final = ("delayer.engines.process", "delayer.extension.executor", "delayer.extension.policy")
 RELAY, EXECUTOR, POLICY = "delayer-relay", "executor-", "policy-"
 TIMING, EVENTS, OCCURRENCES = "timing-enqueuer", "stream-lifecycle", "stream-occurrences"
@@ -83,6 +87,7 @@ class Machine:
     queues: dict[str, SqliteQueue] = field(init=False, factory=dict)
     executors: dict[str, Executor] = field(init=False, factory=dict)
     _functions: dict[str, Any] = field(init=False, factory=dict)
+    _told_at: Millis = field(init=False, default=0)
     _again: list[Callable[[], None]] = field(init=False, factory=list)  # what could not be written
 
     def __attrs_post_init__(self) -> None:
@@ -130,7 +135,7 @@ class Machine:
             workers, own = self.workers_for(self), self.queue(EXECUTOR + kind)
             ports = self.parts.of(EXECUTOR + kind, own_queue=own, workers=workers, clock=self.clock)
             made = self._execute(kind, ports)
-            made = evolve(made, room=evolve(made.room, slots=self.attempts))
+            made = evolve(made, room=evolve(made.room, slots=self.attempts, step=STEP))
             requests = {one: evolve(how, moment=0) for one, how in made.requests().items()}
             desk = Desk(clock=self.clock, workers=workers, requests=requests, asks_itself=True)
             self.executors[kind] = Executor(queue=own, execute=made, desk=desk, workers=workers)
@@ -166,7 +171,7 @@ class Machine:
     def _telling(self) -> FeedSource:
         """What is told of all that happened but of series, which are told at once."""
         read = partial(lifecycle_record, tables=FEEDS, of_occurrences=False)
-        return FeedSource(function=EVENTS, feed=self.feed, read=read)
+        return FeedSource(function=EVENTS, feed=self.feed, read=read, at_most=TOLD)
 
     def _sources(self) -> list[Source]:
         """In the order in which they are asked."""
@@ -195,7 +200,9 @@ class Machine:
             self._answer([one for one in calls if one.function in ENDS])
             moved = not calls_only and self._fire_and_execute()
             self._answer([one for one in calls if one.function not in ENDS])
-            moved = not calls_only and self._react(is_quiet=not calls) or moved
+            moved = (not calls_only and self._react()) or moved
+            if not calls_only and self._may_tell(is_quiet=not moved and not calls):
+                moved = self._tell() or moved
         except BaseException:
             self.turns.give_up()
             raise
@@ -217,10 +224,13 @@ class Machine:
         return made
 
     def _fire_and_execute(self) -> bool:
-        moved = self._fire()
-        for name in [one for one in self.queues if one.startswith(EXECUTOR)]:
-            moved = self._lead(self.executor(name.removeprefix(EXECUTOR))) or moved
-        return moved
+        """What was handed over is taken up before more is: nothing begins that is not on the disk."""
+        executors = [self.executor(one.removeprefix(EXECUTOR)) for one in self.queues if one.startswith(EXECUTOR)]
+        moved = False
+        if not self.database.is_dirty:
+            moved = any([self._take_up(one) for one in executors])
+        moved = self._fire() or moved
+        return any([self._lead(one) for one in executors]) or moved
 
     def _fire(self) -> bool:
         """No more than can soon begin."""
@@ -231,18 +241,20 @@ class Machine:
         self.turns.do(partial(self.fire.page, min(CLAIMS, room)), partial(self._warn, "nothing was fired"))
         return True
 
+    def _take_up(self, one: Executor) -> bool:
+        received = one.queue.receive(self.attempts)
+        for message in received:
+            one.desk.begin(one.execute.settle(message), partial(self._done, one, message))
+        return bool(received)
+
     def _lead(self, one: Executor) -> bool:
-        """Nothing begins that is not on the disk."""
+        """Who has waited for room comes before who is new."""
         moved = False
-        if not self.database.is_dirty:
-            for received in one.queue.receive(self.attempts):
-                one.desk.begin(one.execute.settle(received), partial(self._done, one, received))
-                moved = True
         while one.desk.go_on():
             moved = True
         if left := one.workers.left():
-            one.desk.nudge(left)
             moved = True
+            one.desk.nudge(left)
             while one.desk.go_on():
                 pass
         return moved
@@ -256,14 +268,29 @@ class Machine:
         if isinstance(outcome, Exception):
             self._again.append(partial(self._done, one, received, is_done))
 
-    def _react(self, *, is_quiet: bool) -> bool:
-        """To what has happened. What is told of it waits until it is quiet."""
+    def _react(self) -> bool:
+        """To what has happened."""
+        return any([self._take(source) for source in self.sources])
+
+    def _take(self, source: Source) -> bool:
+        """All that it has now."""
         moved = False
-        for source in [*self.sources, *([self.telling] if is_quiet else [])]:
-            for batch in source.batches():
-                self.turns.do(partial(self._run, batch), partial(self._has_run, batch))
-                moved = True
+        for batch in source.batches():
+            self.turns.do(partial(self._run, batch), partial(self._has_run, batch))
+            moved = True
         return moved
+
+    def _may_tell(self, *, is_quiet: bool) -> bool:
+        """What is told of what has happened waits until there is nothing else to do, but not for ever."""
+        now = self.clock.now()
+        if not is_quiet and 0 <= now - self._told_at < TOLD_EVERY:
+            return False
+        following = self.next_at()
+        return following is None or following - now >= TELLING or now - self._told_at >= TOLD_EVERY
+
+    def _tell(self) -> bool:
+        self._told_at = self.clock.now()
+        return self._take(self.telling)
 
     def _run(self, batch: Batch) -> None:
         """One function: all that it does, or nothing."""

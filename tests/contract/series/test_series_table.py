@@ -34,6 +34,7 @@ from delayer.series.repository.series_table import (
     definition_item,
     filed_key,
     filed_values,
+    name_item,
     name_list,
     series_list,
 )
@@ -729,6 +730,14 @@ def test_a_series_that_cannot_be_read_says_nothing(store: Store, broken: Item) -
         port.cursor(OWNER, ID)
     assert series_list(OWNER, ID).startswith("series#")
     assert cursor_item(BEGUN)["entry"] == CURSOR
+
+
+@pytest.mark.parametrize("broken", [{"v": 2}, {"series": 7}])
+def test_a_name_that_cannot_be_read_says_nothing(store: Store, broken: Item) -> None:
+    port = adapter(store)
+    plant(port, {**name_item(BEGUN, "daily"), **broken})
+    with pytest.raises(Unavailable, match="cannot be read"):
+        port.named(OWNER, "daily")
 
 
 def plant(port: StoredSeries, item: Item) -> None:

@@ -52,6 +52,7 @@ class Answer:
     nonce: str
     is_outage: bool
     environment: Any
+    knows: bool  # of circuits: not if it could not be read for half a minute what there is
 
 
 @define(eq=False)
@@ -104,7 +105,9 @@ class FlowWatch:
         is_outage = isinstance(result, Retry) and result.is_outage
         party = party_of(message.schedule)
         self._check_grows(party, is_outage=is_outage)
-        self.answers[party].append(Answer(self._now, message.nonce, is_outage, current().invocation.environment))
+        by = current().invocation
+        knows = BlockKind.CIRCUIT in self._known_by(by)
+        self.answers[party].append(Answer(self._now, message.nonce, is_outage, by.environment, knows))
 
     def tried(self, message: ExecutorMessage) -> None:
         """An attempt begins."""
@@ -238,7 +241,7 @@ class FlowWatch:
         """Its probe has failed; or it was given back with its pause as it was, since it has reached no target."""
         began = before.probe_until - PROBED - self._skew
         answers = [one for one in self.answers[after.party] if one.nonce == before.probe and one.at >= began]
-        if after.until == before.until and answers and not self._is_lost(before.probe):
+        if after.until == before.until and any(one.knows for one in answers) and not self._is_lost(before.probe):
             self._fail(f"the probe of {after.party.target} is given back, and it has reached its target")
         elif after.until != before.until and not any(one.is_outage for one in answers):
             self._fail(f"the circuit of {after.party.target} is opened again, and its probe has not failed")

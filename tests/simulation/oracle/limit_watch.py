@@ -58,7 +58,9 @@ class LimitWatch:
         if not isinstance(thread, Thread) or self._claimed_in.get(fence) is not thread.invocation:
             return
         since = self.flow.asked_since(thread.invocation)
-        limits = [one for one in self._in_force(party, since) if not self._is_too_old(schedule, one)]
+        limits = self._in_force(party, since)
+        if any(self._is_too_old(schedule, one) for one in limits):
+            return  # its age counts from the first of them for which it has waited
         if not limits or self.flow.lately(party, since, frozenset(BlockKind) - {BlockKind.LIMIT}):
             return
         name, turns = self.flow.watch.name(schedule.id), turns_in(body)

@@ -291,12 +291,14 @@ def test_what_joins_afterwards_is_left_alone() -> None:
     assert late not in all_rows(stand.world.ledger)
 
 
-def test_what_is_too_old_is_not_looked_at() -> None:
+@pytest.mark.parametrize(("late", "found"), [(0, 1), (1, 0), (DAY, 0)])
+def test_what_is_too_old_is_not_looked_at(late: int, found: int) -> None:
+    """As everywhere: what is as old as it may be is not too old."""
     stand = a_stand()
     stand.members(1, seconds=60)
-    stand.world.clock.move(STALE_AFTER + DAY)
+    stand.world.clock.move(MINUTE + STALE_AFTER + late - 2 * MINUTE)  # which `run` waits for
     stand.begin(GROUP, OWNER)
-    assert stand.run().found == 0
+    assert stand.run().found == found
 
 
 def test_a_long_job_goes_on_with_the_next_message() -> None:

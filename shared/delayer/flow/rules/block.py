@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -86,6 +87,7 @@ def target_in(action: str, fair_by: str) -> str:
     return (host_in(value) if fair_by.startswith(HOST) else usual_resource(value))[:LONGEST_SHOWN]
 
 
+@lru_cache(maxsize=1_000)  # most schedules have a target that others had
 def host_in(url: str) -> str:
     """`api.example.com` or `api.example.com:8443`, in lower case and ASCII; empty if it is no URL.
 
