@@ -12,6 +12,7 @@ from attrs import define, field, frozen
 from delayer.engines.sqlite.database import Connection
 
 CHANGING: Final = ("INSERT", "UPDATE", "DELETE", "REPLACE")
+PROBE: Final = "PRAGMA user_version ="
 FULL: Final = "database or disk is full"
 PATH: Final = "machine.db"  # nothing is ever opened there
 EYE: Final = """
@@ -57,6 +58,7 @@ class Disk:
     base: sqlite3.Connection = field(init=False)
     dirty_from: int = field(default=0, init=False)  # changes of rows, as they were at the last commit
     commits: int = field(default=0, init=False)
+    _has_probed: bool = field(default=False, init=False)
     _life: int = field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -91,6 +93,7 @@ class Disk:
             statement = "PRAGMA query_only"
         if statement.lstrip()[:7].upper().startswith(CHANGING) and self.fails("write"):
             self._is_full()
+        self._has_probed = self._has_probed or statement.startswith(PROBE)
         return self.base.executemany(statement, values) if many else self.base.execute(statement, values)
 
     def _count_down(self) -> None:
@@ -104,7 +107,8 @@ class Disk:
         self.kill_at_commit -= bool(self.kill_at_commit)
         if is_last and not self.kills_after:
             raise Killed
-        if self.is_dirty and self.fails("commit"):
+        is_written, self._has_probed = self.is_dirty or self._has_probed, False
+        if is_written and self.fails("commit"):
             self.refused()
             self._is_full()
         done = self.base.execute("COMMIT")

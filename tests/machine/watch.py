@@ -307,8 +307,8 @@ class Watch:
                     self.fail(Promise.NOTHING_WAITS, f"a message of {self.name(schedule_id)} is left")
 
     def _is_over(self, schedule_id: str) -> bool:
-        schedule = self.schedules.get(schedule_id)
-        return schedule is None or schedule.point_in_time < self.now()
+        row = self.rows.get(schedule_id)
+        return row is None or row.ended
 
     def _check_end(self, schedule_id: str) -> None:
         row, schedule = self.rows.get(schedule_id), self.schedules[schedule_id]

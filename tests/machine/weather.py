@@ -24,7 +24,8 @@ class Weather:
     @property
     def is_fair(self) -> bool:
         """Whether nothing goes wrong but targets."""
-        return not (self.kills or self.full or self.full_for_long or self.jumps or self.outages or self.hangs)
+        quick = self.slow <= 300 and self.attempts > 8
+        return quick and not (self.kills or self.full or self.full_for_long or self.jumps or self.outages or self.hangs)
 
 
 def weather_of(seed: int, chance: Chance) -> Weather:

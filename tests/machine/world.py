@@ -74,7 +74,7 @@ class Observer(HandlerObserver):
         """As the port."""
         error = str(facts.get("error", ""))
         self.watch.say(f"machine: {event} {self.watch.name(schedule_id) if schedule_id else ''} {facts}")
-        if error and "Unavailable" not in error and FULL not in error:
+        if error and not any(known in error for known in ("Unavailable", "was undone", FULL)):
             self.watch.fail(Promise.NO_DEFECT, f"{event}: {error}")
 
 
@@ -91,7 +91,7 @@ class World:
     watch: Watch = field(init=False)
     disk: Disk = field(init=False)
     clients: Clients = field(init=False)
-    pool: VirtualPool = field(init=False)
+    pool: VirtualPool | None = field(init=False, default=None)
     inbox: list[Ask] = field(init=False, factory=list)
     lives: int = field(init=False, default=0)
     turns: int = field(init=False, default=0)
@@ -333,7 +333,8 @@ class World:
             return
         self.watch.say(f"machine: is killed {where}")
         self.disk.crash()
-        self.pool.close()
+        if self.pool:
+            self.pool.close()
         self.watch.killed()
         self.machine = None
         pending, self._pending = list(self._pending.values()), {}
@@ -348,16 +349,17 @@ class World:
     def _target(self, message: ExecutorMessage) -> Result:
         """One attempt."""
         self.watch.reached(message)
-        chance, weather = self.chance, self.weather
+        chance, weather, pool = self.chance, self.weather, self.pool
+        assert pool
         host = json.loads(message.schedule.definition.action)["url"].split("/")[2]
         begin, end = self._down.get(host, (0, 0))
         if not self.calm and begin <= self.clock.true - START < end:
-            self.pool.wait(chance.whole("refused after", 1, 30))
+            pool.wait(chance.whole("refused after", 1, 30))
             return Retry(detail="it is down", is_outage=True)
         if chance.surprise("hangs", weather.hangs):
-            self.pool.wait(chance.whole("hangs for", 25 * SECOND, 45 * SECOND))
+            pool.wait(chance.whole("hangs for", 25 * SECOND, 45 * SECOND))
             return Retry(detail="it has hung", is_outage=True)
-        self.pool.wait(chance.whole("takes", 1, weather.slow or 1))
+        pool.wait(chance.whole("takes", 1, weather.slow or 1))
         if chance.surprise("retry", weather.retries):
             return Retry(detail="not now", after_seconds=chance.one_of("asks for", (None, None, 2, 30)))
         if chance.surprise("refuses", weather.refusals):

@@ -16,7 +16,7 @@ from delayer.engines.ports import Outgoing
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Item
 from delayer.enqueue.rules import MoveToDeadLetters
-from delayer.flow.rules.gate import Later
+from delayer.flow.rules.gate import Go, Later
 from delayer.records.repository import StoredScheduleTable, from_item
 from delayer.relay import rules
 from delayer.relay.relay import Decision, Relay
@@ -87,6 +87,14 @@ class Fire(Relay):
                 self.observer.warn("waits", row.id, reason=reason)
                 return Later(message=message, at=now + AGAIN * SECOND, why=None)
         return decision
+
+    def _fire(self, going: Mapping[str, Go[DelayerMessage]], give_back: Millis) -> list[str]:  # noqa: ARG002
+        """Nothing waits here for its turn at a target: the relay takes it when that has come."""
+        now = self.clock.now()
+        early = {key: one for key, one in going.items() if one.at - self.lead > now}
+        later = {key: Later(message=one.message, at=one.at - self.lead, why=None) for key, one in early.items()}
+        left = self._resend(later, Bodies({key: one.message for key, one in early.items()}))
+        return [*left, *self.hand_over({key: one for key, one in going.items() if key not in early})]
 
     def _look_again(self, failed: Mapping[str, DelayerMessage]) -> None:
         """The relay does, in a while: nothing that fails keeps what is due behind it waiting."""

@@ -10,11 +10,11 @@ from typing import Any, Final
 from attrs import define, evolve, field
 
 from delayer.actions.rules.foreign import built_in
-from delayer.engines.ports import ReceivedMessage, Workers
+from delayer.engines.ports import ReceivedMessage, Unavailable, Workers
 from delayer.engines.sqlite import database, feed, objects, queue, secrets
-from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.database import Database, Unwritten
 from delayer.engines.sqlite.feed import SqliteFeed
-from delayer.engines.sqlite.queue import Numbers, SqliteQueue
+from delayer.engines.sqlite.queue import Numbers, SqliteQueue, last_number
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.execute.desk import Desk
 from delayer.execute.execute import Execute
@@ -37,6 +37,7 @@ from delayer.wiring.use_cases import execute, line
 
 LAYOUT: Final = database.LAYOUT + queue.LAYOUT + feed.LAYOUT + objects.OBJECTS + secrets.SECRETS
 CLAIMS: Final = 64  # in one turn
+PAUSE: Final[Millis] = 250  # until the next turn, if nothing can be written
 STEP: Final[Millis] = 250  # who finds no slot is told when there is one; seats may be free without that
 TOLD: Final = 10  # changes in one turn: a call that comes meanwhile waits for them
 TELLING: Final[Millis] = 5  # that takes so long, about
@@ -93,12 +94,14 @@ class Machine:
     def __attrs_post_init__(self) -> None:
         self.clock, self.observer = self.around.clock, self.around.observer
         self.turns = Turn(database=self.database)
-        self.numbers = Numbers(self.clock)
+        self.numbers = Numbers(self.clock, last_number(self.database))
         self.feed = SqliteFeed(database=self.database, clock=self.clock, numbers=self.numbers, tables=FEEDS)
         self.items = SqliteStore(database=self.database, heard=self.feed.hear)
         self.settings = settings_of(self.chosen)
         self.parts = Parts(self.around, self.settings, self.items, self.queue)
-        reaction_of(KEYS).made(self.parts.of(KEYS))({"command": "ensure"})
+        made = reaction_of(KEYS).made(self.parts.of(KEYS))({"command": "ensure"})
+        if not made["ok"]:
+            raise Unavailable(made["error"])
         register(self.parts.of("deploy-action-registrar"), built_in())
         relay = self.parts.of(RELAY)
         own = {"line": line(relay), "items": self.items, "schedules": relay.schedules}
@@ -135,7 +138,7 @@ class Machine:
             workers, own = self.workers_for(self), self.queue(EXECUTOR + kind)
             ports = self.parts.of(EXECUTOR + kind, own_queue=own, workers=workers, clock=self.clock)
             made = self._execute(kind, ports)
-            made = evolve(made, room=evolve(made.room, slots=self.attempts, step=STEP))
+            made = evolve(made, room=evolve(made.room, slots=self.attempts, step=STEP), is_sure=True)
             requests = {one: evolve(how, moment=0) for one, how in made.requests().items()}
             desk = Desk(clock=self.clock, workers=workers, requests=requests, asks_itself=True)
             self.executors[kind] = Executor(queue=own, execute=made, desk=desk, workers=workers)
@@ -193,6 +196,7 @@ class Machine:
         In this order: what ends something, what is due, outcomes, all other calls, and what follows from changes.
         """
         self.turns.begin()
+        calls_only = calls_only or not self.turns.can_write
         try:
             again, self._again = self._again, []
             for do in again:
@@ -206,10 +210,13 @@ class Machine:
         except BaseException:
             self.turns.give_up()
             raise
-        return self.turns.end() or moved or bool(calls or again)
+        was_dirty = self.turns.end()
+        return self.turns.can_write and (was_dirty or moved or bool(calls or again))
 
     def next_at(self) -> Millis | None:
         """When there will be something to do, as far as it is known."""
+        if not self.turns.can_write:
+            return self.clock.now() + PAUSE
         instants = [self.fire.next_at(), *(one.next_at() for one in self.sources)]
         for one in self.executors.values():
             instants += [one.desk.next_at(), one.queue.next_visible()]
@@ -304,8 +311,11 @@ class Machine:
         batch.settle(failed if isinstance(failed, list) else [])
 
     def _has_run(self, batch: Batch, outcome: Any) -> None:
-        """What has failed comes again, later each time."""
-        if isinstance(outcome, Exception):
+        """What has failed comes again, later each time; what could not be written comes as if nothing had been."""
+        if isinstance(outcome, Unwritten):
+            if isinstance(batch.source, QueueSource):
+                batch.source.queue.forget(batch.items)
+        elif isinstance(outcome, Exception):
             self._warn(f"{batch.function} has failed", outcome)
             self._again.append(partial(self._set_aside, batch))
 

@@ -5,12 +5,13 @@ process. If the commit fails, nothing of it ever was, and all who wait are told 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from attrs import define, field
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.database import Database, Unwritten
 
 Do = Callable[[], Any]
 Deliver = Callable[[Any], None]
@@ -21,11 +22,15 @@ class Turn:
     """One after the other, all of the same thread."""
 
     database: Database
+    can_write: bool = field(default=True, init=False)  # the last commit has succeeded
     _held: list[tuple[Deliver, Any]] = field(factory=list, init=False)  # answers that wait for the commit
 
     def begin(self) -> None:
-        """A turn."""
+        """A turn. If the last one could not be written, this one finds out whether it can be again."""
         self.database.begin()
+        if not self.can_write:
+            with suppress(Unwritten):
+                self.database.probe()
 
     def do(self, do: Do, deliver: Deliver) -> None:
         """Does one thing. What it returns or raises is delivered when it is on the disk; at once, if nothing is to be.
@@ -46,11 +51,12 @@ class Turn:
         """Commits, and delivers. Whether anything was written."""
         was_dirty, held = self.database.is_dirty, self._held
         self._held = []
-        failed: Unavailable | None = None
+        failed: Unwritten | None = None
         try:
             self.database.commit()
-        except Unavailable as error:
+        except Unwritten as error:
             failed = error
+        self.can_write = failed is None
         for deliver, outcome in held:
             deliver(failed or outcome)
         return was_dirty

@@ -42,6 +42,10 @@ PRAGMAS: Final = (
 )
 
 
+class Unwritten(Unavailable):
+    """Nothing can be written just now, most likely as the disk is full; and nothing of the whole transaction was."""
+
+
 class Connection(Protocol):
     """What is used of a connection of SQLite."""
 
@@ -102,7 +106,7 @@ class Database:
     _changes: int = field(default=0, init=False)  # of rows, before it
     undone: list[Callable[[], None]] = field(factory=list, init=False)  # told when something that was written is not
     _savepoints: int = field(default=0, init=False)
-    _is_lost: bool = field(default=False, init=False)  # SQLite itself has undone the whole transaction, as it may
+    _is_lost: bool = field(default=False, init=False)  # it could not be written, or SQLite has undone it itself
 
     def __attrs_post_init__(self) -> None:
         self._connection = self._reader = self.connect(self.path)
@@ -150,13 +154,16 @@ class Database:
             try:
                 with self._part() if self._turn_of or self._connection.in_transaction else self._transaction():
                     yield self._connection
+            except sqlite3.OperationalError as error:
+                self._is_lost = bool(self._turn_of)
+                raise Unwritten(f"write {self.path}: {error}") from error
             except (sqlite3.Error, UnicodeError) as error:
                 raise Unavailable(f"write {self.path}: {error}") from error
 
     def _check_there(self) -> None:
         """Of a transaction that is lost, no part may seem to be written."""
         if self._is_lost:
-            raise Unavailable(f"write {self.path}: all of its transaction was undone")
+            raise Unwritten(f"write {self.path}: all of its transaction was undone")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -194,15 +201,23 @@ class Database:
         self._lock.acquire()
         self._turn_of, self._changes = get_ident(), self._connection.total_changes
 
+    def probe(self) -> None:
+        """Within a turn: writes what is there already, to see whether anything can be written. Raises Unwritten."""
+        with self.writing() as connection:
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+
     def commit(self) -> None:
-        """What the turn has written is on the disk. Raises Unavailable: then nothing of it ever was."""
+        """What the turn has written is on the disk. Raises Unwritten: then nothing of it ever was."""
         try:
             self._check_there()
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             self._undo()
-            raise Unavailable(f"commit {self.path}: {error}") from error
+            raise Unwritten(f"commit {self.path}: {error}") from error
+        except Unwritten:
+            self._undo()
+            raise
         finally:
             self._end()
 

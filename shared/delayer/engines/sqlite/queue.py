@@ -33,6 +33,9 @@ FIRST: Final = "SELECT number, visible_at FROM messages WHERE queue = ? ORDER BY
 DELETE: Final = "DELETE FROM messages WHERE number = ?"
 AGAIN: Final = "UPDATE messages SET visible_at = ?, tries = tries + 1 WHERE number = ?"
 SHOW: Final = "UPDATE messages SET visible_at = ? WHERE number = ?"
+LAST: Final = """
+    SELECT max(coalesce((SELECT max(number) FROM messages), 0), coalesce((SELECT max(number) FROM changes), 0))
+"""
 LONGEST_PAUSE: Final[Millis] = 5 * MINUTE
 
 
@@ -51,6 +54,12 @@ class Numbers:
     def __call__(self) -> int:
         self._last = max(self._last + 1, self.clock.now() * 1_000)
         return self._last
+
+
+def last_number(database: Database) -> int:
+    """The greatest number of a message or a change that is there: the clock may have been set back since."""
+    [(last,)] = database.read(LAST, ())
+    return int(last)
 
 
 @define(kw_only=True, eq=False)
