@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("--bugs", action="store_true", help="look for each deliberate bug")
     given = parser.parse_args()
     if given.bugs:
-        return _bugs(given.seeds)
+        return _bugs(given.bug, given.first, given.seeds)
     if given.seed is not None:
         with BY_NAME[given.bug].switched_in() if given.bug else _nothing():
             played = play(given.seed)
@@ -38,12 +38,12 @@ def main() -> int:
     return int(bool(broken))
 
 
-def _bugs(seeds: int) -> int:
+def _bugs(name: str | None, first: int, seeds: int) -> int:
     missing = 0
-    for bug in BUGS:
+    for bug in [BY_NAME[name]] if name else BUGS:
         began = time.monotonic()
-        found = find(bug, seeds)
-        print(f"{bug.name}: {found} ({time.monotonic() - began:.0f} s)", flush=True)
+        found = find(bug, range(first, first + seeds))
+        print(f"{bug.name}: {found and (found.seed, str(found.broken))} ({time.monotonic() - began:.0f} s)", flush=True)
         missing += found is None
     return int(missing > 0)
 

@@ -22,18 +22,20 @@ class VirtualPool(Pool):
     soon: At  # lets something happen in so many milliseconds, between two turns
     latency: Callable[[], Millis]  # until a thread begins what it was given
     killed: Do  # told if the process is killed within an attempt
-    _waiting: deque[tuple[Attempts, int, Do]] = field(factory=deque, init=False)
+    commits: Callable[[], int]  # how many there were
+    begun: int = field(default=0, init=False)  # after how many commits the attempt was begun that runs now
+    _waiting: deque[tuple[Attempts, int, Do, int]] = field(factory=deque, init=False)
     _running: dict[greenlet, None] = field(factory=dict, init=False)
     _is_closed: bool = field(default=False, init=False)
 
     def start(self, of: Attempts, number: int, do: Do) -> None:
         self.under_way += 1
-        self._waiting.append((of, number, do))
+        self._waiting.append((of, number, do, self.commits()))
         self.soon(self.latency(), self._next)
 
     def _next(self) -> None:
         if self._waiting and len(self._running) < self.size and not self._is_closed:
-            of, number, do = self._waiting.popleft()
+            of, number, do, self.begun = self._waiting.popleft()
             thread = greenlet(lambda: self._run(of, number, do))
             self._running[thread] = None
             self._go_on(thread)

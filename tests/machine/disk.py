@@ -114,7 +114,8 @@ class Disk:
         done = self.base.execute("COMMIT")
         self.dirty_from = self.base.total_changes
         self.commits += 1
-        self.tell()
+        if is_written:
+            self.tell()
         if is_last:
             raise Killed
         return done
@@ -122,10 +123,9 @@ class Disk:
     def tell(self) -> None:
         """Of what was committed just now."""
         rows = self.base.execute("SELECT place, id, old, new FROM temp.seen ORDER BY number").fetchall()
-        if rows:
-            self.base.execute("DELETE FROM temp.seen")
-            self.dirty_from = self.base.total_changes
-            self.committed([Seen(*row) for row in rows])
+        self.base.execute("DELETE FROM temp.seen")
+        self.dirty_from = self.base.total_changes
+        self.committed([Seen(*row) for row in rows])
 
     def _is_full(self) -> None:
         if self.undoes() and self.base.in_transaction:

@@ -48,6 +48,7 @@ class Watch:
     now: Callable[[], Millis]
     true_time: Callable[[], Millis]
     is_dirty: Callable[[], bool]
+    commits: Callable[[], int]
     is_fair: bool = False  # nothing goes wrong in this story
     late: Millis = 2 * SECOND  # more than a first attempt may be late in such a story
     broken: Broken | None = None
@@ -73,8 +74,8 @@ class Watch:
     tries: Counter[tuple[str, str, int]] = field(factory=Counter)
     allowed: Counter[tuple[str, str, int]] = field(factory=Counter)  # more than the one
     refused_at: Millis = 0  # since then each commit has failed
-    restarted_at: Millis = 0
     _names: dict[str, str] = field(factory=dict)
+    _on_disk: dict[str, int] = field(factory=dict)  # fencing tokens of rows, and with which commit they came
 
     def fail(self, promise: Promise, what: str) -> None:
         """Notes the first."""
@@ -129,6 +130,7 @@ class Watch:
             self.claimed_at.pop(schedule_id, None)
         if new.state is State.CLAIMED and (not old or old.state is not State.CLAIMED):
             self.claimed_at[schedule_id] = self.true_time()
+        self._on_disk.setdefault(new.fence, self.commits())
         reach = self.open.get(schedule_id)
         if reach and (new.state is not State.CLAIMED or new.attempt > reach.attempt):
             del self.open[schedule_id]
@@ -230,8 +232,8 @@ class Watch:
 
     # ------------------------------------------------------------ attempts
 
-    def reached(self, message: ExecutorMessage) -> None:
-        """The target is asked."""
+    def reached(self, message: ExecutorMessage, begun: int) -> None:
+        """The target is asked. `begun`: after so many commits its attempt began."""
         schedule = message.schedule
         name, now = self.name(schedule.id), self.now()
         self.say(f"target: reached by attempt {message.attempt} of {name}")
@@ -244,6 +246,8 @@ class Watch:
             self.fail(Promise.UNWRITABLE, f"{name} reaches its target although nothing can be written")
         if row is None or row.state is not State.CLAIMED:
             self.fail(Promise.CLAIMED_FIRST, f"{name} reaches its target, and the disk says {row and row.state}")
+        elif self._on_disk.get(row.fence, 0) > begun:
+            self.fail(Promise.CLAIMED_FIRST, f"the attempt of {name} began before its claim was on the disk")
         elif row.fence != message.fence or row.attempt != message.attempt:
             self.fail(Promise.ONCE, f"{name} reaches its target by a message that was overtaken")
         elif row.retry_at > now:
@@ -292,6 +296,17 @@ class Watch:
         self.open.clear()
         self.refused_at = 0
 
+    def under_way(self) -> dict[str, LedgerRow]:
+        """What is claimed, and may be attempted now."""
+        rows = self.rows.items()
+        return {one: row for one, row in rows if row.state is State.CLAIMED and row.retry_at <= self.now()}
+
+    def check_taken_up(self, former: Mapping[str, LedgerRow]) -> None:
+        """All of them were, some seconds later."""
+        for schedule_id, row in former.items():
+            if self.rows.get(schedule_id) == row and schedule_id not in self.open:
+                self.fail(Promise.AT_ONCE, f"{self.name(schedule_id)} is not taken up by the next life")
+
     # ------------------------------------------------------------ the end
 
     def at_the_end(self) -> None:
@@ -308,7 +323,7 @@ class Watch:
 
     def _is_over(self, schedule_id: str) -> bool:
         row = self.rows.get(schedule_id)
-        return row is None or row.ended
+        return row is None or (row.ended and row.at < self.now() - 5 * SECOND)
 
     def _check_end(self, schedule_id: str) -> None:
         row, schedule = self.rows.get(schedule_id), self.schedules[schedule_id]

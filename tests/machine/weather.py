@@ -35,13 +35,13 @@ def weather_of(seed: int, chance: Chance) -> Weather:
     has = lambda label, share: chance.part(label) < share  # noqa: E731 - short, and of this place
     return Weather(
         kills=0.9 if has("has kills", 0.7) else 0,
-        full=0.01 if has("has full", 0.35) else 0,
-        full_for_long=has("has full for long", 0.2),
+        full=chance.one_of("full", (0.01, 0.05)) if has("has full", 0.35) else 0,
+        full_for_long=has("has full for long", 0.25),
         jumps=0.15 if has("has jumps", 0.3) else 0,
         retries=0.25,
         refusals=0.05,
         hangs=0.05 if has("has hangs", 0.4) else 0,
-        outages=has("has outages", 0.3),
+        outages=has("has outages", 0.4),
         slow=chance.one_of("slow", (5, 300, 3 * SECOND)),
         attempts=chance.one_of("attempts", (2, 8, 64)),
     )

@@ -32,6 +32,7 @@ SETTINGS: Final = {"API_AUTHORIZATION": "NONE", "ALLOW_PRIVATE_TARGETS": "true",
 TOGETHER: Final = 64  # calls in a turn
 AFTERWARDS: Final[Millis] = 12 * MINUTE  # more than everything takes that has waited
 TURNS: Final = 60_000  # of a story; then it spins
+AT_ONCE: Final[Millis] = 5 * SECOND  # more than it takes to take up what was under way
 LOOKS: Final = 9  # at the clock, in a millisecond
 
 
@@ -108,6 +109,7 @@ class World:
             now=lambda: self.clock.here,
             true_time=lambda: self.clock.true - START,
             is_dirty=lambda: self.disk.is_dirty,
+            commits=lambda: self.disk.commits,
             is_fair=self.weather.is_fair,
         )
         self.disk = Disk(
@@ -197,6 +199,7 @@ class World:
             soon=self.soon,
             latency=lambda: self.chance.one_of("latency", (0, 0, 0, 1, 4)),
             killed=lambda: self._kill("within an attempt"),
+            commits=lambda: self.disk.commits,
         )
         self.pool = pool
         try:
@@ -209,12 +212,25 @@ class World:
                 attempts=self.weather.attempts,
                 targets=lambda _kind: self._target,
             )
-            self.watch.restarted_at = self.clock.true - START
+            self._look_for_former_lives()
         except Killed:
             self._kill("while it begins")
         except Unavailable as error:
             self.watch.say(f"machine: cannot begin: {error}")
             self._kill("as it cannot begin")
+
+    def _look_for_former_lives(self) -> None:
+        """What was under way is attempted at once, if its target lets it."""
+        life, weather = self.lives, self.weather
+        if weather.outages or weather.hangs or weather.jumps or weather.attempts < 64:
+            return
+        former = self.watch.under_way()
+
+        def look() -> None:
+            if life == self.lives and self.machine and not self.watch.refused_at:
+                self.watch.check_taken_up(former)
+
+        self.soon(AT_ONCE, look)
 
     def _around(self, database: Database) -> Around:
         numbers = iter(range(1, 1_000_000))
@@ -295,7 +311,7 @@ class World:
                 self._down[host] = (begin, begin + chance.whole("outage for", 5 * SECOND, 4 * MINUTE))
         if weather.full_for_long:
             begin = chance.whole("full from", 0, self.length)
-            self._full = (begin, begin + chance.whole("full for", SECOND, 40 * SECOND))
+            self._full = (begin, begin + chance.whole("full for", SECOND, 90 * SECOND))
         if weather.jumps:
             for minute in range(1, self.length // MINUTE):
                 if chance.surprise("jump", weather.jumps):
@@ -348,9 +364,9 @@ class World:
 
     def _target(self, message: ExecutorMessage) -> Result:
         """One attempt."""
-        self.watch.reached(message)
         chance, weather, pool = self.chance, self.weather, self.pool
         assert pool
+        self.watch.reached(message, pool.begun)
         host = json.loads(message.schedule.definition.action)["url"].split("/")[2]
         begin, end = self._down.get(host, (0, 0))
         if not self.calm and begin <= self.clock.true - START < end:
