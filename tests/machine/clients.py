@@ -297,6 +297,10 @@ class Clients:
         """The same, for ever."""
         self._of_series("DELETE", "", self._halted)
 
+    def halt(self, series: str) -> None:
+        """Cancels one."""
+        self.call("DELETE", f"/series/{series}", lambda answer: self._halted(answer, series))
+
     def _halted(self, answer: Response, one: str) -> None:
         if answer.status == 200:
             self.watch.say(f"client: series {self.series.index(one)} is halted")

@@ -44,6 +44,11 @@ class Seen:
     new: bytes | str | None
 
 
+def in_memory() -> sqlite3.Connection:
+    """A disk that is empty."""
+    return sqlite3.connect(":memory:", isolation_level=None, cached_statements=512)
+
+
 @define(kw_only=True, eq=False)
 class Disk:
     """`kill_in` and `kill_at_commit` count down: the process dies at that statement, or at that commit."""
@@ -55,15 +60,21 @@ class Disk:
     kill_in: int = 0  # statements
     kill_at_commit: int = 0
     kills_after: bool = False  # that commit, and not before it
-    base: sqlite3.Connection = field(init=False)
+    base: Any = field(factory=in_memory)  # as `sqlite3.connect` makes it
     dirty_from: int = field(default=0, init=False)  # changes of rows, as they were at the last commit
     commits: int = field(default=0, init=False)
     _has_probed: bool = field(default=False, init=False)
     _life: int = field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.base = sqlite3.connect(":memory:", isolation_level=None, cached_statements=512)
         self.base.execute("PRAGMA temp_store = MEMORY")  # to change it later would drop what is temporary
+
+    def open(self) -> None:
+        """One that has tables already: tells of all that is there."""
+        self.base.executescript(EYE)
+        items = self.base.execute("SELECT table_name, partition, NULL, item FROM items").fetchall()
+        messages = self.base.execute("SELECT 'queue ' || queue, CAST(number AS TEXT), NULL, body FROM messages").fetchall()
+        self.committed([Seen(*row) for row in (*items, *messages)])
 
     def connect(self, path: str) -> Connection:  # noqa: ARG002 - there is one
         """In the place of the engine's own, for the life that has begun."""
@@ -82,7 +93,7 @@ class Disk:
         """Whether anything was written that is not on the disk."""
         return self.base.in_transaction and self.base.total_changes != self.dirty_from
 
-    def execute(self, life: int, statement: str, values: Sequence[Any], *, many: bool = False) -> sqlite3.Cursor:
+    def execute(self, life: int, statement: str, values: Sequence[Any], *, many: bool = False) -> Any:
         """One statement of one life."""
         if life != self._life:
             raise Killed
@@ -102,7 +113,7 @@ class Disk:
             if not self.kill_in:
                 raise Killed
 
-    def _commit(self) -> sqlite3.Cursor:
+    def _commit(self) -> Any:
         is_last = self.kill_at_commit == 1
         self.kill_at_commit -= bool(self.kill_at_commit)
         if is_last and not self.kills_after:

@@ -31,6 +31,17 @@ FINAL: Final = frozenset({State.EXECUTED, State.CANCELLED, State.REPLACED, State
 
 
 @frozen
+class Told:
+    """The world was told something about a schedule."""
+
+    what: str
+    id: str
+    at: Millis  # true time
+    nonce: str = ""
+    attempt: int = 0
+
+
+@frozen
 class Reach:
     """A target was asked."""
 
@@ -49,6 +60,8 @@ class Watch:
     true_time: Callable[[], Millis]
     is_dirty: Callable[[], bool]
     commits: Callable[[], int]
+    told: Callable[[Told], None] = lambda _: None
+    is_loading: bool = False  # what was there before
     is_fair: bool = False  # nothing goes wrong in this story
     late: Millis = 2 * SECOND  # more than a first attempt may be late in such a story
     broken: Broken | None = None
@@ -111,13 +124,18 @@ class Watch:
             elif one.place.startswith(EXECUTORS) or one.place == f"{QUEUE}delayer":
                 touched.add(self._message(one))
         for schedule_id in touched:
-            if schedule_id in self.schedules:
+            if schedule_id in self.schedules and not self.is_loading:
                 self._check_place(schedule_id)
 
     def _row(self, schedule_id: str, new: LedgerRow | None) -> None:
         old = self.rows.get(schedule_id)
         if new is None:
             self.rows.pop(schedule_id, None)
+            if old and old.ended:  # it has expired
+                self.schedules.pop(schedule_id, None)
+            return
+        if self.is_loading:
+            self.rows[schedule_id] = new
             return
         if (old and old.state, new.state) != (new.state, new.state):
             self.say(f"ledger: {self.name(schedule_id)} is {new.state} ({new.detail or new.attempt})")
@@ -195,6 +213,7 @@ class Watch:
         """A client was told so."""
         self.say(f"client: {self.name(schedule_id)} is accepted")
         self.accepted.setdefault(schedule_id, self.true_time())
+        self.told(Told("accepted", schedule_id, self.true_time()))
         schedule = self.schedules.get(schedule_id)
         if schedule is None:
             self.fail(Promise.NOTHING_LOST, f"{self.name(schedule_id)} was accepted, and is not on the disk")
@@ -213,6 +232,7 @@ class Watch:
         """A client was told that it never fires."""
         self.say(f"client: {self.name(schedule_id)} is {how}")
         self.revoked.add(schedule_id)
+        self.told(Told("revoked", schedule_id, self.true_time()))
         row = self.rows.get(schedule_id)
         if row is None or row.state not in (State.CANCELLED, State.REPLACED):
             state = row.state if row else "nothing"
@@ -229,6 +249,7 @@ class Watch:
         """A client was told that no further attempt begins."""
         self.say(f"client: {self.name(schedule_id)} is stopped")
         self.stopped.setdefault(schedule_id, self.true_time())
+        self.told(Told("stopped", schedule_id, self.true_time()))
 
     # ------------------------------------------------------------ attempts
 
@@ -282,6 +303,7 @@ class Watch:
         self.tries[one] += 1
         if self.tries[one] > 1 + self.allowed[one]:
             self.fail(Promise.ONCE, f"attempt {message.attempt} of {self.name(schedule_id)} is made again")
+        self.told(Told("reached", schedule_id, self.true_time(), message.nonce, message.attempt))
         reach = Reach(schedule_id, message.attempt, message.fence, schedule_id, self.true_time())
         self.reaches.append(reach)
         self.open[schedule_id] = reach

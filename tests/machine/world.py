@@ -21,9 +21,9 @@ from delayer.serve.parts import Around
 from delayer.wiring.functions import HandlerObserver
 from tests.machine.attempts import VirtualPool
 from tests.machine.clients import HOSTS, OPERATOR, Ask, Clients
-from tests.machine.disk import FULL, PATH, Disk, Killed
+from tests.machine.disk import FULL, PATH, Disk, Killed, in_memory
 from tests.machine.promise import Promise
-from tests.machine.watch import Watch
+from tests.machine.watch import Told, Watch
 from tests.machine.weather import LENGTH, Weather
 from tests.simulation.engine.chance import Chance
 
@@ -87,6 +87,9 @@ class World:
     weather: Weather
     acts: int = 22
     length: Millis = LENGTH
+    afterwards: Millis = AFTERWARDS
+    base: Any = field(factory=in_memory)
+    told: Callable[[Told], None] = lambda _: None
     machine: Machine | None = None
     clock: WorldClock = field(init=False, factory=lambda: WorldClock(START))
     watch: Watch = field(init=False)
@@ -111,12 +114,14 @@ class World:
             is_dirty=lambda: self.disk.is_dirty,
             commits=lambda: self.disk.commits,
             is_fair=self.weather.is_fair,
+            told=self.told,
         )
         self.disk = Disk(
             committed=self.watch.committed,
             fails=self._is_full,
             undoes=lambda: self.chance.part("undoes") < 0.5,
             refused=self.watch.refused,
+            base=self.base,
         )
         self.clients = Clients(
             chance=self.chance,
@@ -139,21 +144,22 @@ class World:
         """All of it."""
         self._forecast()
         self.clients.plan()
-        self._live()
-        self._run_until(START + self.length)
-        self._end()
+        self.begin()
+        self.run_until(START + self.length)
+        self.end()
+
+    def end(self) -> None:
+        """Nothing goes wrong any more, and all comes to its end."""
+        self.calm = self.chance.calm = True
+        self.disk.kill_in = self.disk.kill_at_commit = self._kills_at = 0
+        self.run_until(self.clock.true + self.afterwards)
         if not self.watch.broken:
             self.watch.at_the_end()
             self._check_series()
             self._check_histories()
 
-    def _end(self) -> None:
-        """Nothing goes wrong any more."""
-        self.calm = self.chance.calm = True
-        self.disk.kill_in = self.disk.kill_at_commit = self._kills_at = 0
-        self._run_until(self.clock.true + AFTERWARDS)
-
-    def _run_until(self, until: Millis) -> None:
+    def run_until(self, until: Millis) -> None:
+        """From one thing that happens to the next."""
         while not self.watch.broken and self.clock.true <= until:
             self._happen()
             moved = self.machine is not None and self._turn()
@@ -187,7 +193,7 @@ class World:
 
     # ------------------------------------------------------------ the machine
 
-    def _live(self) -> None:
+    def begin(self) -> None:
         """A new life, on what the disk has."""
         self.lives += 1
         self.watch.say(f"machine: life {self.lives} begins")
@@ -358,7 +364,7 @@ class World:
             one.lost()
         self.inbox.clear()
         self._kills_at = 0
-        self.soon(self.chance.one_of("down for", (50, 400, 2 * SECOND, 20 * SECOND, 3 * MINUTE)), self._live)
+        self.soon(self.chance.one_of("down for", (50, 400, 2 * SECOND, 20 * SECOND, 3 * MINUTE)), self.begin)
 
     # ------------------------------------------------------------ targets
 
