@@ -22,13 +22,13 @@ def main() -> int:
         return _bugs(given.bug, given.first, given.seeds)
     if given.seed is not None:
         with BY_NAME[given.bug].switched_in() if given.bug else _nothing():
-            played = play(given.seed)
+            played = play(given.seed, BY_NAME[given.bug].weather if given.bug else None)
         print(played.transcript)
         return int(played.broken is not None)
     began, broken, lives, turns = time.monotonic(), Counter[str](), 0, 0
     with BY_NAME[given.bug].switched_in() if given.bug else _nothing():
         for seed in range(given.first, given.first + given.seeds):
-            played = play(seed)
+            played = play(seed, BY_NAME[given.bug].weather if given.bug else None)
             lives, turns = lives + played.world.lives, turns + played.world.turns
             if played.broken:
                 broken[played.broken.promise] += 1

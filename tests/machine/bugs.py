@@ -24,7 +24,11 @@ from delayer.serve.turn import Turn
 from delayer.wiring.pump import Source
 from tests.machine.promise import Promise
 from tests.machine.story import Played, play
+from tests.machine.weather import Weather
 
+FULL: Final = Weather(full=0.1, full_for_long=True, outages=True, retries=0.5, slow=300)
+KILLED: Final = Weather(kills=1, retries=0.7, slow=5)
+SET: Final = Weather(kills=1, jumps=1, retries=0.2, slow=5)
 Swap = tuple[Any, str, Any]  # where, what, by what
 
 
@@ -35,7 +39,8 @@ class Bug:
     name: str
     what: str
     breaks: Promise
-    seed: int  # of a story that finds it, on record
+    weather: Weather | None = None  # in which it shows soon; None: that of each seed
+    is_rare: bool = False  # it takes a minute to find it
     swaps: tuple[Swap, ...] = field(repr=False)
 
     def switched_in(self) -> ExitStack:
@@ -50,7 +55,7 @@ def find(bug: Bug, seeds: Sequence[int]) -> Played | None:
     """The first story that finds it."""
     with bug.switched_in():
         for seed in seeds:
-            played = play(seed)
+            played = play(seed, bug.weather)
             if played.broken and played.broken.promise is bug.breaks:
                 return played
     return None
@@ -169,105 +174,103 @@ BUGS: Final = (
         name="attempt-before-claim",
         what="an attempt begins before its claim is committed",
         breaks=Promise.CLAIMED_FIRST,
-        seed=0,
         swaps=((Machine, "_fire_and_execute", _fires_first), (Attempts, "do", _requests_at_once)),
     ),
     Bug(
         name="answer-before-commit",
         what="calls are answered before the commit",
         breaks=Promise.HEARD,
-        seed=0,
         swaps=((Turn, "do", _answers_at_once),),
     ),
     Bug(
         name="deleted-before-outcome",
         what="a message is deleted before the outcome of its attempt is written",
         breaks=Promise.NOTHING_LOST,
-        seed=0,
         swaps=((Machine, "_take_up", _deletes_first),),
     ),
     Bug(
         name="record-outlives-claim",
         what="a record is not deleted with its claim",
         breaks=Promise.ONCE,
-        seed=0,
         swaps=((Fire, "_fire_all", _leaves_the_record),),
     ),
     Bug(
         name="cursor-first",
         what="the cursor of the feed is moved before what it leads to is done",
         breaks=Promise.HISTORY,
-        seed=0,
+        weather=KILLED,
         swaps=((Machine, "_take", _moves_first),),
     ),
     Bug(
         name="skipped-when-full",
         what="what follows from a change is skipped if it cannot be written",
         breaks=Promise.HISTORY,
-        seed=0,
+        weather=FULL,
         swaps=((Machine, "_has_run", _sets_aside),),
     ),
     Bug(
         name="cursor-outlives-rollback",
         what="the feed remembers how far its readers were in a turn that never was",
         breaks=Promise.HISTORY,
-        seed=0,
+        weather=FULL,
         swaps=((SqliteFeed, "_forget_recent", _nothing),),
     ),
     Bug(
         name="successors-outlive-rollback",
         what="the relay remembers what it has sent again in a turn that never was",
         breaks=Promise.NOTHING_LOST,
-        seed=0,
+        weather=FULL,
+        is_rare=True,
         swaps=((machines, "Successors", lambda at_most: Successors()),),
     ),
     Bug(
         name="out-outlives-rollback",
         what="a queue remembers that somebody has a message, after a turn that never was",
         breaks=Promise.NOTHING_LOST,
-        seed=0,
+        weather=FULL,
+        is_rare=True,
         swaps=((Machine, "_has_run", _forgets_nothing),),
     ),
     Bug(
         name="former-life-forgotten",
         what="a claim of an earlier life is never taken up again",
         breaks=Promise.AT_ONCE,
-        seed=0,
+        weather=KILLED,
         swaps=((SqliteQueue, "__attrs_post_init__", _takes_nothing_up),),
     ),
     Bug(
         name="numbers-by-the-clock",
         what="numbers of changes and messages begin with the clock, which may have been set back since the last life",
         breaks=Promise.HISTORY,
-        seed=0,
+        weather=SET,
         swaps=((machines, "last_number", lambda database: 0),),
     ),
     Bug(
         name="lost-unnoticed",
         what="nobody sees that SQLite has undone the whole transaction by itself",
         breaks=Promise.NOTHING_LOST,
-        seed=0,
+        weather=FULL,
         swaps=((Database, "_check_there", _nothing),),
     ),
     Bug(
         name="outcome-not-kept",
         what="an outcome that cannot be written does not stay for the next turn",
         breaks=Promise.ONCE,
-        seed=0,
+        weather=FULL,
         swaps=((Attempts, "_has_done", _has_done),),
     ),
     Bug(
         name="begins-unwritable",
         what="attempts begin while nothing can be written",
         breaks=Promise.UNWRITABLE,
-        seed=0,
+        weather=FULL,
         swaps=((Turn, "can_write", _Always()),),
     ),
     Bug(
         name="sent-twice",
         what="after a kill between two turns, the message of the next attempt is sent once more under another token",
         breaks=Promise.ONCE,
-        seed=0,
+        weather=KILLED,
         swaps=((machines, "evolve", lambda one, **new: _evolved(one, new)),),
     ),
 )

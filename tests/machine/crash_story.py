@@ -5,6 +5,7 @@ opened by a new machine, which runs to its end, and the same promises hold as in
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -43,6 +44,8 @@ class MachineStory:
     acts: int = ACTS
     setting: str = ""
     forgotten: set[str] = field(factory=set)  # that had ended before retention began
+    answered: Counter[str] = field(factory=Counter)  # calls that were carried out, by the function
+    ends: Counter[str] = field(factory=Counter)  # of schedules
 
     def play(self, recorder: Recorder) -> None:
         """All of it."""
@@ -64,6 +67,7 @@ class MachineStory:
         world.end()
         if world.watch.broken:
             raise world.watch.broken
+        self.answered, self.ends = world.answered, Counter(str(one) for one in world.watch.ends)
         connection.close()
 
     def _world(self, connection: Any, told: Callable[[Told], None]) -> World:

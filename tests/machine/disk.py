@@ -105,7 +105,10 @@ class Disk:
         if statement.lstrip()[:7].upper().startswith(CHANGING) and self.fails("write"):
             self._is_full()
         self._has_probed = self._has_probed or statement.startswith(PROBE)
-        return self.base.executemany(statement, values) if many else self.base.execute(statement, values)
+        done = self.base.executemany(statement, values) if many else self.base.execute(statement, values)
+        if statement.startswith(("BEGIN", "ROLLBACK")) and not statement.startswith("ROLLBACK TO"):
+            self.dirty_from = self.base.total_changes
+        return done
 
     def _count_down(self) -> None:
         if self.kill_in:

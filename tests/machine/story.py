@@ -3,7 +3,7 @@
 from attrs import frozen
 
 from tests.machine.promise import Broken
-from tests.machine.weather import LENGTH, weather_of
+from tests.machine.weather import Weather, weather_of
 from tests.machine.world import World
 from tests.simulation.engine.chance import Chance
 
@@ -22,9 +22,9 @@ class Played:
         return "\n".join([f"seed {self.seed}: {self.world.weather}", *self.world.watch.log])
 
 
-def play(seed: int, acts: int = 22, length: int = LENGTH) -> Played:
+def play(seed: int, weather: Weather | None = None) -> Played:
     """One story, always the same."""
     chance = Chance(seed)
-    world = World(chance=chance, weather=weather_of(seed, chance), acts=acts, length=length)
+    world = World(chance=chance, weather=weather or weather_of(seed, chance))
     world.play()
     return Played(seed=seed, broken=world.watch.broken, world=world)

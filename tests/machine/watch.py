@@ -81,6 +81,7 @@ class Watch:
     revoked: set[str] = field(factory=set)
     stopped: dict[str, Millis] = field(factory=dict)
     halted: dict[str, Millis] = field(factory=dict)  # series, since when
+    ends: list[State] = field(factory=list)  # in their order
     # attempts
     reaches: list[Reach] = field(factory=list)
     open: dict[str, Reach] = field(factory=dict)  # that were begun, and whose outcome is not on the disk
@@ -144,6 +145,8 @@ class Watch:
                 self.fail(Promise.LEGAL, f"{self.name(schedule_id)} goes from {pair[0]} to {pair[1]}")
         if old and new.revision != old.revision + 1:
             self.fail(Promise.LEGAL, f"{self.name(schedule_id)} has revision {new.revision} after {old.revision}")
+            if new.ended:
+                self.ends.append(new.state)
         if new.state is State.SCHEDULED:  # redriven: its attempts begin anew
             self.claimed_at.pop(schedule_id, None)
         if new.state is State.CLAIMED and (not old or old.state is not State.CLAIMED):

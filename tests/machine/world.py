@@ -1,6 +1,7 @@
 """A machine in virtual time: its lives on one disk, its targets and its clients, all by one seed."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any, Final
@@ -97,6 +98,7 @@ class World:
     clients: Clients = field(init=False)
     pool: VirtualPool | None = field(init=False, default=None)
     inbox: list[Ask] = field(init=False, factory=list)
+    answered: Counter[str] = field(init=False, factory=Counter)  # calls, by the function
     lives: int = field(init=False, default=0)
     turns: int = field(init=False, default=0)
     calm: bool = field(init=False, default=False)
@@ -287,6 +289,7 @@ class World:
 
         def answer(response: Response) -> None:
             if life == self.lives and self._pending.pop(number, None):
+                self.answered[one.function] += response.status < 300
                 one.then(response)
 
         return ApiCall(function=one.function, request=one.request, answer=answer)
@@ -305,6 +308,7 @@ class World:
             if not isinstance(heard[0], Unavailable):
                 self.watch.fail(Promise.NO_DEFECT, f"the operator is answered {heard[0]!r}")
         else:
+            self.answered[OPERATOR] += 1
             one.then(Response(status=200, body=json.dumps(heard[0])))
 
     # ------------------------------------------------------------ what goes wrong
