@@ -215,8 +215,14 @@ class Clients:
         if not self.ids:
             return
         one, body = self.chance.one_of("which", self.ids), self._body()
-        change = {"pointInTime": body["pointInTime"]} if self.chance.part("only its time") < 0.5 else {"payload": body["payload"]}
-        self.call("PATCH", f"/schedules/{one}", lambda answer: self._replaced(answer, change), change, f"move-{self._number}")
+        change = (
+            {"pointInTime": body["pointInTime"]}
+            if self.chance.part("only its time") < 0.5
+            else {"payload": body["payload"]}
+        )
+        self.call(
+            "PATCH", f"/schedules/{one}", lambda answer: self._replaced(answer, change), change, f"move-{self._number}"
+        )
 
     def cancel(self) -> None:
         """Any that there is."""
@@ -245,7 +251,10 @@ class Clients:
         """No further attempt."""
         if not self.ids:
             return
-        one = self.chance.one_of("which", self.ids)
+        self.stop_one(self.chance.one_of("which", self.ids))
+
+    def stop_one(self, one: str) -> None:
+        """The same, of a certain one."""
 
         def then(answer: Response) -> None:
             if answer.status in (200, 202):
@@ -261,7 +270,11 @@ class Clients:
         """A policy decides when."""
         body = self._body()
         del body["pointInTime"]
-        body["when"] = {"policy": "spread", "from": format_instant(self.now()), "until": format_instant(self.now() + MINUTE)}
+        body["when"] = {
+            "policy": "spread",
+            "from": format_instant(self.now()),
+            "until": format_instant(self.now() + MINUTE),
+        }
         self.call("POST", "/schedules", lambda _: None, body, f"spread-{self._number}")
 
     # ------------------------------------------------------------ series

@@ -73,10 +73,12 @@ class Disk:
         """One that has tables already: tells of all that is there."""
         self.base.executescript(EYE)
         items = self.base.execute("SELECT table_name, partition, NULL, item FROM items").fetchall()
-        messages = self.base.execute("SELECT 'queue ' || queue, CAST(number AS TEXT), NULL, body FROM messages").fetchall()
+        messages = self.base.execute(
+            "SELECT 'queue ' || queue, CAST(number AS TEXT), NULL, body FROM messages"
+        ).fetchall()
         self.committed([Seen(*row) for row in (*items, *messages)])
 
-    def connect(self, path: str) -> Connection:  # noqa: ARG002 - there is one
+    def connect(self, path: str) -> Connection:
         """In the place of the engine's own, for the life that has begun."""
         return Plug(disk=self, life=self._life)
 
@@ -91,7 +93,7 @@ class Disk:
     @property
     def is_dirty(self) -> bool:
         """Whether anything was written that is not on the disk."""
-        return self.base.in_transaction and self.base.total_changes != self.dirty_from
+        return bool(self.base.in_transaction and self.base.total_changes != self.dirty_from)
 
     def execute(self, life: int, statement: str, values: Sequence[Any], *, many: bool = False) -> Any:
         """One statement of one life."""
@@ -164,11 +166,11 @@ class Plug:
 
     @property
     def in_transaction(self) -> bool:
-        return self.disk.base.in_transaction
+        return bool(self.disk.base.in_transaction)
 
     @property
     def total_changes(self) -> int:
-        return self.disk.base.total_changes
+        return int(self.disk.base.total_changes)
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any:
         return self.disk.execute(self.life, statement, values)

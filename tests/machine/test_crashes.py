@@ -1,4 +1,4 @@
-"""The power is cut at points of a story of the whole machine. `make crashes ARGS="--story machine"` tries all of them."""
+"""The power is cut at points of a story of a machine. `make crashes ARGS="--story machine"` tries all of them."""
 
 import pytest
 

@@ -135,27 +135,32 @@ class Watch:
             if old and old.ended:  # it has expired
                 self.schedules.pop(schedule_id, None)
             return
-        if self.is_loading:
-            self.rows[schedule_id] = new
-            return
-        if (old and old.state, new.state) != (new.state, new.state):
-            self.say(f"ledger: {self.name(schedule_id)} is {new.state} ({new.detail or new.attempt})")
-            pair = (str(old.state) if old else "nothing", str(new.state))
-            if pair not in ALLOWED and not is_undecided(schedule_id):
-                self.fail(Promise.LEGAL, f"{self.name(schedule_id)} goes from {pair[0]} to {pair[1]}")
-        if old and new.revision != old.revision + 1:
-            self.fail(Promise.LEGAL, f"{self.name(schedule_id)} has revision {new.revision} after {old.revision}")
-            if new.ended:
-                self.ends.append(new.state)
-        if new.state is State.SCHEDULED:  # redriven: its attempts begin anew
-            self.claimed_at.pop(schedule_id, None)
-        if new.state is State.CLAIMED and (not old or old.state is not State.CLAIMED):
-            self.claimed_at[schedule_id] = self.true_time()
-        self._on_disk.setdefault(new.fence, self.commits())
-        reach = self.open.get(schedule_id)
-        if reach and (new.state is not State.CLAIMED or new.attempt > reach.attempt):
-            del self.open[schedule_id]
         self.rows[schedule_id] = new
+        if not self.is_loading:
+            self._check_step(old, new)
+            self._notes(old, new)
+
+    def _check_step(self, old: LedgerRow | None, new: LedgerRow) -> None:
+        name, before = self.name(new.schedule_id), str(old.state) if old else "nothing"
+        if before != new.state:
+            self.say(f"ledger: {name} is {new.state} ({new.detail or new.attempt})")
+            if (before, str(new.state)) not in ALLOWED and not is_undecided(new.schedule_id):
+                self.fail(Promise.LEGAL, f"{name} goes from {before} to {new.state}")
+        if old and new.revision != old.revision + 1:
+            self.fail(Promise.LEGAL, f"{name} has revision {new.revision} after {old.revision}")
+
+    def _notes(self, old: LedgerRow | None, new: LedgerRow) -> None:
+        one = new.schedule_id
+        if new.ended and not (old and old.ended):
+            self.ends.append(new.state)
+        if new.state is State.SCHEDULED:  # redriven: its attempts begin anew
+            self.claimed_at.pop(one, None)
+        if new.state is State.CLAIMED and (not old or old.state is not State.CLAIMED):
+            self.claimed_at[one] = self.true_time()
+        self._on_disk.setdefault(new.fence, self.commits())
+        reach = self.open.get(one)
+        if reach and (new.state is not State.CLAIMED or new.attempt > reach.attempt):
+            del self.open[one]
 
     def _record(self, one: Seen) -> str:
         found = self.records if one.place == SCHEDULES else self.waiting
@@ -193,7 +198,7 @@ class Watch:
         return body.id
 
     def _check_place(self, schedule_id: str) -> None:
-        """After each commit it is somewhere, and in one place only: there is no moment in which a crash could lose it."""
+        """After each commit it is in one place: there is no moment in which a crash could lose it."""
         row, name = self.rows.get(schedule_id), self.name(schedule_id)
         is_stored = schedule_id in self.records or schedule_id in self.waiting
         if row is None or row.state is State.SCHEDULED:
@@ -261,33 +266,43 @@ class Watch:
         schedule = message.schedule
         name, now = self.name(schedule.id), self.now()
         self.say(f"target: reached by attempt {message.attempt} of {name}")
-        row = self.rows.get(schedule.id)
         if now < schedule.point_in_time:
             self.fail(Promise.NEVER_EARLY, f"{name} reaches its target {schedule.point_in_time - now} ms early")
         if schedule.id in self.revoked:
             self.fail(Promise.CANCEL_TRUTH, f"{name} reaches its target after a cancel that was answered 200")
         if self.refused_at and self.true_time() - self.refused_at > AT_ITS_TARGET:
             self.fail(Promise.UNWRITABLE, f"{name} reaches its target although nothing can be written")
+        self._check_claim(message, begun)
+        self._check_said(schedule)
+        self._count(message)
+        self._check_asked(schedule)
+        if self.is_fair and message.attempt == 1:
+            self._check_on_time(schedule)
+
+    def _check_claim(self, message: ExecutorMessage, begun: int) -> None:
+        row, name = self.rows.get(message.schedule.id), self.name(message.schedule.id)
         if row is None or row.state is not State.CLAIMED:
             self.fail(Promise.CLAIMED_FIRST, f"{name} reaches its target, and the disk says {row and row.state}")
         elif self._on_disk.get(row.fence, 0) > begun:
             self.fail(Promise.CLAIMED_FIRST, f"the attempt of {name} began before its claim was on the disk")
         elif row.fence != message.fence or row.attempt != message.attempt:
             self.fail(Promise.ONCE, f"{name} reaches its target by a message that was overtaken")
-        elif row.retry_at > now:
-            self.fail(Promise.RETRIES, f"attempt {message.attempt} of {name} is made {row.retry_at - now} ms early")
-        self._check_said(schedule)
-        self._count(message)
-        known = self.schedules.get(schedule.id)
-        if known and (known.point_in_time, known.definition.payload) != (
-            schedule.point_in_time,
-            schedule.definition.payload,
-        ):
-            self.fail(Promise.AS_ASKED, f"{name} is not what its client sent")
-        if self.is_fair and message.attempt == 1:
-            base = max(schedule.point_in_time, self.accepted.get(schedule.id, now), row.claimed_at if row else 0)
-            if now - base > self.late:
-                self.fail(Promise.ON_TIME, f"{name} is {now - base} ms late, in a story without faults")
+        elif row.retry_at > self.now():
+            self.fail(
+                Promise.RETRIES, f"attempt {message.attempt} of {name} is made {row.retry_at - self.now()} ms early"
+            )
+
+    def _check_asked(self, schedule: Schedule) -> None:
+        known = self.schedules.get(schedule.id, schedule)
+        before, now = known.definition.payload, schedule.definition.payload
+        if (known.point_in_time, before) != (schedule.point_in_time, now):
+            self.fail(Promise.AS_ASKED, f"{self.name(schedule.id)} is not what its client sent")
+
+    def _check_on_time(self, schedule: Schedule) -> None:
+        row, now = self.rows.get(schedule.id), self.now()
+        since = max(schedule.point_in_time, row.claimed_at if row else 0)
+        if now - since > self.late:
+            self.fail(Promise.ON_TIME, f"{self.name(schedule.id)} is {now - since} ms late, in a story without faults")
 
     def _check_said(self, schedule: Schedule) -> None:
         name = self.name(schedule.id)
@@ -295,9 +310,9 @@ class Watch:
         if since is not None and self.true_time() - since > STOP_SEEN:
             self.fail(Promise.STOPPED, f"{name} is attempted after a stop")
         occurrence = occurrence_of(schedule.definition)
-        if occurrence and (halted := self.halted.get(occurrence.series)) is not None:
-            if self.claimed_at.get(schedule.id, 0) > halted and occurrence.number:
-                self.fail(Promise.CANCEL_TRUTH, f"{name} is claimed after its series was halted")
+        halted = self.halted.get(occurrence.series) if occurrence and occurrence.number else None
+        if halted is not None and self.claimed_at.get(schedule.id, 0) > halted:
+            self.fail(Promise.CANCEL_TRUTH, f"{name} is claimed after its series was halted")
 
     def _count(self, message: ExecutorMessage) -> None:
         """An attempt is made once; once more for each time its process died during it, under the same key."""
@@ -338,8 +353,6 @@ class Watch:
         """All has had the time that it needs."""
         for schedule_id in self.schedules:
             self._check_end(schedule_id)
-        for payload, ids in self.payloads.items():
-            _ = payload, ids
         self._check_occurrences()
         for queue in (self.messages, self.delayed):
             for schedule_id, left in queue.items():

@@ -32,7 +32,10 @@ def weather_of(seed: int, chance: Chance) -> Weather:
     """By the seed: some of all kinds; every sixth story is fair."""
     if seed % 6 == 0:
         return Weather(retries=0.2, refusals=0.05, slow=200)
-    has = lambda label, share: chance.part(label) < share  # noqa: E731 - short, and of this place
+
+    def has(label: str, share: float) -> bool:
+        return chance.part(label) < share
+
     return Weather(
         kills=0.9 if has("has kills", 0.7) else 0,
         full=chance.one_of("full", (0.01, 0.05)) if has("has full", 0.35) else 0,

@@ -387,6 +387,8 @@ class World:
             return Retry(detail="it has hung", is_outage=True)
         pool.wait(chance.whole("takes", 1, weather.slow or 1))
         if chance.surprise("retry", weather.retries):
+            if chance.part("stopped") < 0.15:
+                self.soon(chance.whole("stopped when", 50, SECOND), lambda: self.clients.stop_one(message.schedule.id))
             return Retry(detail="not now", after_seconds=chance.one_of("asks for", (None, None, 2, 30)))
         if chance.surprise("refuses", weather.refusals):
             return Refused("never")
@@ -409,7 +411,10 @@ class World:
         for schedule_id in list(self.watch.schedules):
             answers: list[dict[str, Any]] = []
             self.clients.call(
-                "GET", f"/schedules/{schedule_id}", lambda a, found=answers: found.append(json.loads(a.body)), changes=False
+                "GET",
+                f"/schedules/{schedule_id}",
+                lambda a, found=answers: found.append(json.loads(a.body)),
+                changes=False,
             )
             while self.inbox and not self.watch.broken:
                 self._turn()

@@ -156,7 +156,8 @@ class Machine:
     def _uses(self) -> dict[str, Callable[..., Any]]:
         named = (RELAY, TIMING, CANCELS_GROUPS, STEPPER, JOURNALS, *EACH_MINUTE)
         uses: dict[str, Callable[..., Any]] = {one: reaction_of(one).made(self.parts.of(one)) for one in named}
-        uses[RELAY] = evolve(uses[RELAY], successors=Successors(at_most=0))  # what was undone may not be remembered
+        relay: Any = uses[RELAY]
+        uses[RELAY] = evolve(relay, successors=Successors(at_most=0))  # what was undone may not be remembered
         steps = reaction_of(STEPPER).queue
         assert steps
         told = Published(
