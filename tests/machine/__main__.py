@@ -4,6 +4,7 @@ import argparse
 import sys
 import time
 from collections import Counter
+from contextlib import nullcontext
 
 from tests.machine.bugs import BUGS, BY_NAME, find
 from tests.machine.story import play
@@ -21,12 +22,12 @@ def main() -> int:
     if given.bugs:
         return _bugs(given.bug, given.first, given.seeds)
     if given.seed is not None:
-        with BY_NAME[given.bug].switched_in() if given.bug else _nothing():
+        with BY_NAME[given.bug].switched_in() if given.bug else nullcontext():
             played = play(given.seed, BY_NAME[given.bug].weather if given.bug else None)
         print(played.transcript)
         return int(played.broken is not None)
     began, broken, lives, turns = time.monotonic(), Counter[str](), 0, 0
-    with BY_NAME[given.bug].switched_in() if given.bug else _nothing():
+    with BY_NAME[given.bug].switched_in() if given.bug else nullcontext():
         for seed in range(given.first, given.first + given.seeds):
             played = play(seed, BY_NAME[given.bug].weather if given.bug else None)
             lives, turns = lives + played.world.lives, turns + played.world.turns
@@ -46,11 +47,6 @@ def _bugs(name: str | None, first: int, seeds: int) -> int:
         print(f"{bug.name}: {found and (found.seed, str(found.broken))} ({time.monotonic() - began:.0f} s)", flush=True)
         missing += found is None
     return int(missing > 0)
-
-
-class _nothing:
-    def __enter__(self) -> None: ...
-    def __exit__(self, *_: object) -> None: ...
 
 
 if __name__ == "__main__":

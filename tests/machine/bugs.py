@@ -85,7 +85,7 @@ def _fires_first(self: Machine) -> bool:
     """In the place of Machine._fire_and_execute: what was handed over in this turn is taken up in it."""
     moved = self._fire()
     executors = [self.executor(one.removeprefix("executor-")) for one in self.queues if one.startswith("executor-")]
-    return any([any((self._take_up(one), self._lead(one))) for one in executors]) or moved
+    return any([self._take_up(one) | self._lead(one) for one in executors]) or moved  # noqa: C419 - each has its turn
 
 
 def _deletes_first(self: Machine, one: Any) -> bool:
@@ -118,7 +118,7 @@ _fired: set[str] = set()
 
 
 def _moves_first(self: Machine, source: Source) -> bool:
-    """In the place of Machine._take: the cursor of the feed moves in this turn, what it leads to is done in the next."""
+    """In the place of Machine._take: the cursor of the feed moves a turn before what it leads to is done."""
     moved = False
     for batch in source.batches():
         moved = True

@@ -277,6 +277,10 @@ class Clients:
         }
         self.call("POST", "/schedules", lambda _: None, body, f"spread-{self._number}")
 
+    def show(self, schedule_id: str, then: Callable[[Mapping[str, Any]], None]) -> None:
+        """What is known of it."""
+        self.call("GET", f"/schedules/{schedule_id}", lambda answer: then(json.loads(answer.body)), changes=False)
+
     # ------------------------------------------------------------ series
 
     def post_series(self) -> None:
@@ -298,7 +302,7 @@ class Clients:
     def _of_series(self, method: str, rest: str, then: Callable[[Response, str], None], body: Any = None) -> None:
         if self.series:
             one = self.chance.one_of("which series", self.series)
-            key = f"change-{self._number}" if rest in ("/run-now",) else ""
+            key = f"change-{self._number}" if rest == "/run-now" else ""
             self._number += 1
             self.call(method, f"/series/{one}{rest}", lambda answer: then(answer, one), body, key)
 
@@ -323,16 +327,13 @@ class Clients:
     def resume(self) -> None:
         """It goes on."""
 
-        def sent_first() -> None:
-            self._of_series("POST", "/resume", then)
-
         def then(answer: Response, one: str) -> None:
             if answer.status == 200:
                 self.watch.say(f"client: series {self.series.index(one)} is resumed")
                 self.active[one] = True
                 self.watch.halted.pop(one, None)
 
-        sent_first()
+        self._of_series("POST", "/resume", then)
 
     def change_series(self) -> None:
         """Another payload."""

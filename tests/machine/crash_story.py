@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from attrs import define, field
 
+from delayer.ledger.model import State
 from delayer.schedule.instants import DAY, MINUTE, SECOND, Millis
 from tests.crashes.images import CrashPoint
 from tests.crashes.recorder import Recorder
 from tests.crashes.trying import Broken
-from tests.machine.watch import Told
+from tests.machine.watch import Told, Watch
 from tests.machine.weather import Weather
 from tests.machine.world import START, World
 from tests.simulation.engine.chance import Chance
@@ -128,25 +129,30 @@ class MachineStory:
     def _remember(self, world: World, marks: list[Told], forgotten: set[str]) -> None:
         """What the world was told is true by what is on the disk."""
         watch, last = world.watch, dict[str, Told]()
-        for one in marks:
-            row, is_there = watch.rows.get(one.id), one.id in watch.schedules or one.id in watch.rows
-            if one.id in forgotten:
-                continue
+        for one in [mark for mark in marks if mark.id and mark.id not in forgotten]:
+            _check(one, watch)
             match one.what:
-                case "accepted" if not is_there:
-                    raise Broken(f"{one.id} was accepted, and is lost")
                 case "revoked":
-                    if row is None or row.state not in ("cancelled", "replaced"):
-                        raise Broken(f"{one.id} was cancelled, and is {row and row.state}")
                     watch.revoked.add(one.id)
                 case "stopped":
-                    if row is None or not (row.stopped_at or row.ended):
-                        raise Broken(f"{one.id} was stopped, and is not")
                     watch.stopped[one.id] = -MINUTE
                 case "reached":
                     last[one.id] = one
                     watch.tries[one.id, one.nonce, one.attempt] += 1
-                    if row is None or (row.nonce == one.nonce and row.attempt < one.attempt):
-                        raise Broken(f"attempt {one.attempt} of {one.id} was made, and its claim is lost")
         for one in last.values():  # of the others the world has seen that they had an outcome
             watch.allowed[one.id, one.nonce, one.attempt] += 1
+
+
+def _check(one: Told, watch: Watch) -> None:
+    row = watch.rows.get(one.id)
+    match one.what:
+        case "accepted":
+            is_true = one.id in watch.schedules or row is not None
+        case "revoked":
+            is_true = row is not None and row.state in (State.CANCELLED, State.REPLACED)
+        case "stopped":
+            is_true = row is not None and bool(row.stopped_at or row.ended)
+        case _:
+            is_true = row is not None and (row.nonce != one.nonce or row.attempt >= one.attempt)
+    if not is_true:
+        raise Broken(f"{one.id} was {one.what}, and the disk says {row and row.state}")

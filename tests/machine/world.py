@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any, Final
 
@@ -288,7 +289,7 @@ class World:
         life = self.lives
 
         def answer(response: Response) -> None:
-            if life == self.lives and self._pending.pop(number, None):
+            if life == self.lives and self._pending.pop(number, None) is not None:
                 self.answered[one.function] += response.status < 300
                 one.then(response)
 
@@ -409,14 +410,6 @@ class World:
 
     def _check_histories(self) -> None:
         for schedule_id in list(self.watch.schedules):
-            answers: list[dict[str, Any]] = []
-            self.clients.call(
-                "GET",
-                f"/schedules/{schedule_id}",
-                lambda a, found=answers: found.append(json.loads(a.body)),
-                changes=False,
-            )
+            self.clients.show(schedule_id, partial(self.watch.check_history, schedule_id))
             while self.inbox and not self.watch.broken:
                 self._turn()
-            if answers:
-                self.watch.check_history(schedule_id, answers[0])
