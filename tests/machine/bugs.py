@@ -271,6 +271,7 @@ BUGS: Final = (
         what="after a kill between two turns, the message of the next attempt is sent once more under another token",
         breaks=Promise.ONCE,
         weather=KILLED,
+        is_rare=True,
         swaps=((machines, "evolve", lambda one, **new: _evolved(one, new)),),
     ),
 )
