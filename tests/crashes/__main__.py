@@ -14,8 +14,9 @@ from typing import Final
 from tests.crashes.images import Case, cases, chosen
 from tests.crashes.store_story import StoreStory
 from tests.crashes.trying import CrashStory, keep, kept, recorded, scratch, summary, try_on_all_processors
+from tests.machine.crash_story import MachineStory
 
-STORIES: Final[Mapping[str, Callable[[], CrashStory]]] = {"store": StoreStory}
+STORIES: Final[Mapping[str, Callable[[], CrashStory]]] = {"store": StoreStory, "machine": MachineStory}
 
 
 def main() -> int:

@@ -108,6 +108,7 @@ class Execute:
     seconds: float = 0  # that an attempt may take; 0: it ends by itself
     check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
     permit: Callable[[ExecutorMessage], Refused | None] = lambda _: None  # by the policy of its owner
+    is_sure: bool = False  # its queue knows whether it has a message already, and takes it once
     has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
 
     def __call__(
@@ -520,6 +521,8 @@ class Execute:
         So another is sent, with a token of its own, and from now on the first that arrives makes the attempt. Neither
         is refused before that: the one that is left may be the only one (ADR 0084).
         """
+        if self.is_sure:  # the same once more: the queue has it, or takes it now
+            return (yield from self.send_for(message, row, self.clock.now()))
         if row.arrival is not Arrival.CONTESTED:
             current = yield Write(LedgerChange(row=contested(row), over=row))
             if current is not None:
@@ -545,8 +548,9 @@ class Execute:
         return (yield self._put(message, delay))
 
     def _put(self, message: ExecutorMessage | OutcomeMessage, delay: int) -> SendOn:
-        group = message_group_of(message.schedule)
-        return SendOn(Outgoing(body=encode(message), delay_seconds=delay, message_group=group))
+        is_once = self.is_sure and isinstance(message, ExecutorMessage)
+        group, once = message_group_of(message.schedule), message.fence if is_once else ""
+        return SendOn(Outgoing(body=encode(message), delay_seconds=delay, message_group=group, once=once))
 
     def fail(self, message: ExecutorMessage, row: LedgerRow, reason: str) -> Course:
         """The body is stored first: a failed schedule can be redriven. Whether the message may be deleted."""

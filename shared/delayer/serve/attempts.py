@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from contextvars import Context
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
 from attrs import define, field
 
+from delayer.engines.sqlite.database import Unwritten
 from delayer.schedule.instants import Millis
 from delayer.serve.turn import Turn
 
@@ -62,6 +64,7 @@ class Attempts:
     turn: Turn
     come_back: "SimpleQueue[tuple[int, Any]]" = field(factory=SimpleQueue, init=False)
     _ended: list[tuple[int, Any]] = field(factory=list, init=False)
+    _unwritten: list[tuple[int, Do]] = field(factory=list, init=False)  # requests that stay for the next turn
     _under_way: set[int] = field(factory=set, init=False)
     come: int = field(default=0, init=False)  # since somebody has looked
 
@@ -73,10 +76,19 @@ class Attempts:
         self.pool.start(self, number, do)
 
     def do(self, number: int, do: Do) -> None:
-        """The answer comes when it is on the disk."""
-        self.turn.do(do, lambda outcome: self._ended.append((number, outcome)))
+        """The answer comes when it is on the disk, however long that takes."""
+        self.turn.do(do, partial(self._has_done, number, do))
+
+    def _has_done(self, number: int, do: Do, outcome: Any) -> None:
+        if isinstance(outcome, Unwritten):
+            self._unwritten.append((number, do))
+        else:
+            self._ended.append((number, outcome))
 
     def ended(self, until: Millis | None) -> list[tuple[int, Any]]:  # noqa: ARG002 - nobody waits here
+        again, self._unwritten = self._unwritten, []
+        for number, do in again:
+            self.do(number, do)
         found, self._ended = self._ended, []
         while not self.come_back.empty():
             number, outcome = self.come_back.get()

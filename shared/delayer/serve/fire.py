@@ -16,7 +16,7 @@ from delayer.engines.ports import Outgoing
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Item
 from delayer.enqueue.rules import MoveToDeadLetters
-from delayer.flow.rules.gate import Later
+from delayer.flow.rules.gate import Go, Later
 from delayer.records.repository import StoredScheduleTable, from_item
 from delayer.relay import rules
 from delayer.relay.relay import Decision, Relay
@@ -54,6 +54,17 @@ class HandedOver:
         return self._messages.pop(body, None) or decode_for_executor(body)
 
 
+class Bodies(dict[str, str]):
+    """The text of a message, made when somebody asks for it: of what fires at once, nobody does."""
+
+    def __init__(self, messages: Mapping[str, DelayerMessage]) -> None:
+        super().__init__()
+        self._messages = messages
+
+    def __missing__(self, key: str) -> str:
+        return encode(self._messages[key])
+
+
 @frozen(kw_only=True)
 class Fire(Relay):
     """One page of the table."""
@@ -81,7 +92,7 @@ class Fire(Relay):
     def _fire_all(self, due: Mapping[str, Item], now: Millis) -> None:
         decisions = {key: self.decide(item, now) for key, item in due.items()}
         messages = {key: one.message for key, one in decisions.items() if hasattr(one, "message")}
-        failed = self.carry_out(decisions, {}, now)
+        failed = self.carry_out(decisions, Bodies(messages), now)
         self._look_again({key: messages[key] for key in failed if key in messages})
         self.schedules.delete([RecordKey(bucket=due[key]["bucket"], due=key) for key in due])
 
@@ -113,9 +124,13 @@ class Fire(Relay):
                 return Later(message=message, at=now + AGAIN * SECOND, why=None)
         return decision
 
-    def _resend(self, later: Mapping[str, Later[DelayerMessage]], bodies: Mapping[str, str]) -> list[str]:
-        """None of them has been a message yet; also those are among them that wait for their target or their owner."""
-        return super()._resend(later, {**bodies, **{key: encode(one.message) for key, one in later.items()}})
+    def _fire(self, going: Mapping[str, Go[DelayerMessage]], give_back: Millis) -> list[str]:  # noqa: ARG002
+        """Nothing waits here for its turn at a target: the relay takes it when that has come."""
+        now = self.clock.now()
+        early = {key: one for key, one in going.items() if one.at - self.lead > now}
+        later = {key: Later(message=one.message, at=one.at - self.lead, why=None) for key, one in early.items()}
+        left = self._resend(later, Bodies({key: one.message for key, one in early.items()}))
+        return [*left, *self.hand_over({key: one for key, one in going.items() if key not in early})]
 
     def _look_again(self, failed: Mapping[str, DelayerMessage]) -> None:
         """The relay does, in a while: nothing that fails keeps what is due behind it waiting."""

@@ -10,11 +10,11 @@ from typing import Any, Final
 from attrs import define, evolve, field
 
 from delayer.actions.rules.foreign import built_in
-from delayer.engines.ports import ReceivedMessage, Workers
+from delayer.engines.ports import ReceivedMessage, Unavailable, Workers
 from delayer.engines.sqlite import counters, database, feed, objects, queue, secrets
 from delayer.engines.sqlite.again import SqliteAgain
 from delayer.engines.sqlite.counters import FeedCounters
-from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.database import Database, Unwritten
 from delayer.engines.sqlite.feed import SqliteFeed
 from delayer.engines.sqlite.queue import Numbers, SqliteQueue
 from delayer.engines.sqlite.store import SqliteStore
@@ -57,6 +57,7 @@ GREATEST: Final = """
         coalesce((SELECT max(upto) FROM counters), 0), coalesce((SELECT max(number) FROM readers), 0))
 """
 CLAIMS: Final = 64  # in one turn
+PAUSE: Final[Millis] = 250  # until the next turn, if nothing can be written
 STEP: Final[Millis] = 250  # who finds no slot is told when there is one; seats may be free without that
 TOLD: Final = 10  # changes in one turn: a call that comes meanwhile waits for them
 TELLING: Final[Millis] = 5  # that takes so long, about
@@ -122,14 +123,16 @@ class Machine:
         self.turns = Turn(database=self.database)
         self.lives = Lives(database=self.database, clock=self.clock)
         self.lives.begin()
-        self.numbers = Numbers(self.clock, self.database.read(GREATEST, ())[0][0])
+        self.numbers = Numbers(self.clock, last_number(self.database))
         self.feed = SqliteFeed(database=self.database, clock=self.clock, numbers=self.numbers, tables=FEEDS)
         self.items = SqliteStore(database=self.database, noted=self.feed.note, never_expire=FIRED)
         self.counters = FeedCounters(database=self.database, feed=self.feed, tables=FIRED)
         self.again = SqliteAgain(database=self.database, clock=self.clock)
         self.settings = evolve(settings_of(self.chosen), policies=self.extensions.schemas())
         self.parts = Parts(self.around, self.settings, self.items, self.queue, self.absent)
-        reaction_of(KEYS).made(self.parts.of(KEYS))({"command": "ensure"})
+        made = reaction_of(KEYS).made(self.parts.of(KEYS))({"command": "ensure"})
+        if not made["ok"]:
+            raise Unavailable(made["error"])
         register(self.parts.of("deploy-action-registrar"), self.extensions.actions(self.absent))
         relay = self.parts.of(RELAY)
         self.handed_over = HandedOver()
@@ -185,7 +188,7 @@ class Machine:
             ports = self.parts.of(EXECUTOR + kind, own_queue=own, workers=workers, clock=self.clock)
             made = self._execute(kind, ports)
             room = evolve(made.room, slots=self.attempts, step=STEP)
-            made = evolve(made, room=room, decode=self.handed_over.decode)
+            made = evolve(made, room=room, decode=self.handed_over.decode, is_sure=True)
             requests = {one: evolve(how, moment=0) for one, how in {**made.requests(), **self.lives.requests()}.items()}
             desk = Desk(clock=self.clock, workers=workers, requests=requests, asks_itself=True)
             self.executors[kind] = Executor(queue=own, execute=made, desk=desk, workers=workers)
@@ -203,6 +206,8 @@ class Machine:
     def _uses(self) -> dict[str, Callable[..., Any]]:
         named = (RELAY, TIMING, CANCELS_GROUPS, STEPPER, JOURNALS, *EACH_MINUTE)
         uses: dict[str, Callable[..., Any]] = {one: reaction_of(one).made(self.parts.of(one)) for one in named}
+        relay: Any = uses[RELAY]
+        uses[RELAY] = evolve(relay, successors=Successors(at_most=0))  # what was undone may not be remembered
         steps = reaction_of(STEPPER).queue
         assert steps
         told = Published(
@@ -290,6 +295,7 @@ class Machine:
         In this order: what ends something, what is due, outcomes, all other calls, and what follows from changes.
         """
         self.turns.begin()
+        calls_only = calls_only or not self.turns.can_write
         try:
             again, self._again = self._again, []
             for do in again:
@@ -304,7 +310,8 @@ class Machine:
         except BaseException:
             self.turns.give_up()
             raise
-        return self.turns.end() or moved or bool(calls or again)
+        was_dirty = self.turns.end()
+        return self.turns.can_write and (was_dirty or moved or bool(calls or again))
 
     def upkeep(self, space: Space, log_size: Callable[[], int]) -> Upkeep:
         """Of its file, whose log has so many bytes."""
@@ -337,6 +344,8 @@ class Machine:
 
     def next_at(self) -> Millis | None:
         """When there will be something to do, as far as it is known."""
+        if not self.turns.can_write:
+            return self.clock.now() + PAUSE
         executors = self.executors.values()
         instants = [one.next_at() for one in self.sources] + [one.next_at() for one in self.beside]
         instants += [one.desk.next_at() for one in executors]
@@ -471,8 +480,11 @@ class Machine:
         batch.settle(failed if isinstance(failed, list) else [])
 
     def _has_run(self, batch: Batch, outcome: Any) -> None:
-        """What has failed comes again, later each time."""
-        if isinstance(outcome, Exception):
+        """What has failed comes again, later each time; what could not be written comes as if nothing had been."""
+        if isinstance(outcome, Unwritten):
+            if isinstance(batch.source, QueueSource):
+                batch.source.queue.forget(batch.items)
+        elif isinstance(outcome, Exception):
             self._warn(f"{batch.function} has failed", outcome)
             self._again.append(partial(self._set_aside, batch, outcome))
 
@@ -494,6 +506,12 @@ class Machine:
     def _warn(self, what: str, outcome: Any) -> None:
         if isinstance(outcome, Exception):
             self.observer.warn(what, error=repr(outcome))
+
+
+def last_number(database: Database) -> int:
+    """The greatest number that was ever given and is still known: the clock may have been set back since."""
+    [(last,)] = database.read(GREATEST, ())
+    return int(last)
 
 
 def _deliver(call: ApiCall, outcome: Any) -> None:

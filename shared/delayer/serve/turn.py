@@ -5,12 +5,13 @@ process. If the commit fails, nothing of it ever was, and all who wait are told 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from attrs import define, field
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.database import Database, DiskFull
+from delayer.engines.sqlite.database import Database, DiskFull, Unwritten
 
 Do = Callable[[], Any]
 Deliver = Callable[[Any], None]
@@ -31,20 +32,22 @@ class Turn:
 
     database: Database
     make_room: Callable[[], bool] = lambda: False  # whether there is more room on the disk now
+    can_write: bool = field(default=True, init=False)  # the last commit has succeeded
     _held: list[tuple[Do, Deliver, Any]] = field(factory=list, init=False)  # answers that wait for the commit
 
     def begin(self) -> None:
-        """A turn."""
+        """A turn. If the last one could not be written, this one finds out whether it can be again."""
         self.database.begin()
+        if not self.can_write:
+            with suppress(Unwritten):
+                self.database.probe()
 
     def do(self, do: Do, deliver: Deliver) -> None:
         """Does one thing. What it returns or raises is delivered when it is on the disk; at once, if nothing is to be.
 
-        What it raises undoes it, and nothing else.
+        What it raises undoes it, and nothing else; but if nothing can be written, nothing of the whole turn is.
         """
         outcome = self._outcome(do)
-        if isinstance(outcome, DiskFull) and not self.database.is_lost and self.make_room():
-            outcome = self._outcome(do)
         if self.database.is_dirty:
             self._held.append((do, deliver, outcome))
         else:
@@ -70,15 +73,16 @@ class Turn:
             for do, deliver, _ in held:
                 self.do(do, deliver)
             failed = self._commit()
+        self.can_write = failed is None
         held, self._held = self._held, []
         for _, deliver, outcome in held:
             deliver(failed or outcome)
         return was_dirty
 
-    def _commit(self) -> Unavailable | None:
+    def _commit(self) -> Unwritten | None:
         try:
             self.database.commit()
-        except Unavailable as error:
+        except Unwritten as error:
             return error
         return None
 

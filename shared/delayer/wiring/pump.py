@@ -99,6 +99,10 @@ class Received(Protocol):
         """What was not reported as failed is done with."""
         ...
 
+    def forget(self, batch: Sequence[ReceivedMessage]) -> None:
+        """Nobody has them any more."""
+        ...
+
     def put_off(self, batch: Sequence[ReceivedMessage], until: Millis) -> None:
         """They are visible again then, and as if nobody had received them."""
         ...
@@ -153,7 +157,7 @@ class Minutes(Source):
     _last: Millis = field(init=False, default=0)
 
     def batches(self) -> Iterator[Batch]:
-        if (now := self.clock.now()) - self._last >= MINUTE:
+        if not 0 <= (now := self.clock.now()) - self._last < MINUTE:  # a clock may be set back
             self._last = now
             yield Batch(source=self, items=())
 

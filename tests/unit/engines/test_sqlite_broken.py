@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.database import LOG_KEPT, Broken, Database, DiskFull, failure
+from delayer.engines.sqlite.database import LOG_KEPT, Broken, Database, DiskFull, Unwritten, failure
 from delayer.serve.turn import Turn
 
 LAYOUT = "CREATE TABLE notes (text TEXT);"
@@ -74,7 +74,8 @@ def texts(database: Database) -> list[str]:
         (sqlite3.SQLITE_CORRUPT_INDEX, Broken),
         (sqlite3.SQLITE_NOTADB, Broken),
         (sqlite3.SQLITE_FULL, DiskFull),
-        (sqlite3.SQLITE_BUSY, Unavailable),
+        (sqlite3.SQLITE_BUSY, Unwritten),
+        (sqlite3.SQLITE_READONLY, Unwritten),
         (sqlite3.SQLITE_CONSTRAINT, Unavailable),
         (0, Unavailable),
     ],
@@ -154,7 +155,7 @@ def test_what_sqlite_has_undone_by_itself_is_answered_so(database: Database, con
     assert database.is_dirty
     assert heard == []
     turn.end()
-    assert [type(one) for one in heard] == [Unavailable] * 3
+    assert [type(one) for one in heard] == [Unwritten] * 3
     assert texts(database) == []
     turn.begin()
     turn.do(lambda: database.write("INSERT INTO notes VALUES ('d')", ()), heard.append)

@@ -44,9 +44,11 @@ PRAGMAS: Final = (
 )
 
 
-DISK_FULL: Final = 13  # SQLITE_FULL
 # SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_NOTADB: what is on the disk is not known any more.
 NOT_TRUSTED: Final = frozenset({10, 11, 26})
+DISK_FULL: Final = 13  # SQLITE_FULL
+# SQLITE_BUSY, _LOCKED, _NOMEM, _READONLY, _INTERRUPT and _CANTOPEN: whatever is to be written fails just now.
+NOT_WRITTEN: Final = frozenset({5, 6, 7, 8, 9, 14})
 
 
 class Broken(BaseException):
@@ -57,16 +59,22 @@ class Broken(BaseException):
     """
 
 
-class DiskFull(Unavailable):
-    """Nothing of it was written."""
+class Unwritten(Unavailable):
+    """Nothing can be written just now; and nothing of the whole transaction was."""
+
+
+class DiskFull(Unwritten):
+    """There is no room on the disk."""
 
 
 def failure(doing: str, error: Exception) -> BaseException:
     """The exception that takes the place of one of SQLite's."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code, what = getattr(error, "sqlite_errorcode", 0) & 0xFF, f"{doing}: {error}"
     if code in NOT_TRUSTED:
-        return Broken(f"{doing}: {error}")
-    return (DiskFull if code == DISK_FULL else Unavailable)(f"{doing}: {error}")
+        return Broken(what)
+    if code == DISK_FULL:
+        return DiskFull(what)
+    return (Unwritten if code in NOT_WRITTEN else Unavailable)(what)
 
 
 class Connection(Protocol):
@@ -131,7 +139,7 @@ class Database:
     before_commit: list[Callable[[], None]] = field(factory=list, init=False)  # of a turn that has written
     _savepoints: int = field(default=0, init=False)
     _is_torn: bool = field(default=False, init=False)  # SQLite has failed at a part of a part, which is undone whole
-    _lost: sqlite3.Error | None = field(default=None, init=False)  # why SQLite has undone a whole turn by itself
+    _lost: Unwritten | None = field(default=None, init=False)  # why nothing of the whole transaction is written
     broken: Broken | None = field(default=None, init=False)  # also if another thread has met it
 
     def __attrs_post_init__(self) -> None:
@@ -176,10 +184,9 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """All of it or nothing. Within a turn it is on the disk with that; within another one, it is a part of that."""
         with self._lock:
+            self._check_there()
             try:
                 if self._savepoints:
-                    if not self._connection.in_transaction:  # SQLite has undone it: this would be one of its own
-                        raise Unavailable(f"write {self.path}: it was undone")
                     yield self._connection
                 else:
                     with self._part() if self._turn_of or self._connection.in_transaction else self._transaction():
@@ -189,21 +196,36 @@ class Database:
                 raise self.met("write", error) from error
 
     def met(self, what: str, error: Exception) -> BaseException:
-        """The exception that takes the place of an error of SQLite's. If it is Broken, that is remembered."""
+        """The exception that takes the place of an error of SQLite's. If it is Broken, that is remembered.
+
+        If nothing can be written, the whole turn is lost: none of what comes after it may be written without it.
+        """
         found = failure(f"{what} {self.path}", error)
         if isinstance(found, Broken):
             self.broken = found
+        elif isinstance(found, Unwritten) and self._turn_of == get_ident():
+            self._lost = self._lost or found
         return found
+
+    def _check_there(self) -> None:
+        """Of a transaction that is lost, no part may seem to be written. Raises Unwritten."""
+        if self._savepoints and not self._connection.in_transaction:  # what came now would be one of its own
+            self._lost = self._lost or Unwritten("SQLite has undone it")
+        if self._lost:
+            raise type(self._lost)(f"write {self.path}: nothing of the transaction is written: {self._lost}")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self._check_there()
             self._connection.execute("COMMIT")
         except BaseException:
             self._undo()
             raise
+        finally:
+            self._lost = None
 
     def _undo(self) -> None:
         if self._connection.in_transaction:  # otherwise SQLite has undone it itself
@@ -228,11 +250,15 @@ class Database:
         self._lock.acquire()
         self._turn_of, self._changes = get_ident(), self._connection.total_changes
 
+    def probe(self) -> None:
+        """Within a turn: writes what is there already, to see whether anything can be written. Raises Unwritten."""
+        with self.writing() as connection:
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+
     def commit(self) -> None:
-        """What the turn has written is on the disk. Raises Unavailable: then nothing of it ever was; or Broken."""
+        """What the turn has written is on the disk. Raises Unwritten: then nothing of it ever was; or Broken."""
         try:
-            if self._lost:
-                raise self._lost
+            self._check_there()
             if self.is_dirty:
                 for prepare in self.before_commit:
                     prepare()
@@ -240,9 +266,10 @@ class Database:
                 self._connection.execute("COMMIT")
         except (sqlite3.Error, Unavailable) as error:
             failed = self.met("commit", error) if isinstance(error, sqlite3.Error) else error
-            if not isinstance(failed, Broken):
-                self._undo()
-            raise failed from error
+            if isinstance(failed, Broken):
+                raise failed from error
+            self._undo()
+            raise (failed if isinstance(failed, Unwritten) else Unwritten(str(failed))) from error
         finally:
             self._end()
 
@@ -259,7 +286,7 @@ class Database:
 
     @property
     def is_lost(self) -> bool:
-        """Whether SQLite has undone the turn by itself: its commit will fail."""
+        """Whether the turn cannot be written, or SQLite has undone it by itself: its commit will fail."""
         return self._lost is not None
 
     @property
@@ -270,16 +297,15 @@ class Database:
 
     @contextmanager
     def _part(self) -> Iterator[None]:
-        """Of a turn. A full disk may make SQLite undo all of it: then nothing more is written into it."""
-        if self._lost:
-            raise self._lost
+        """Of a turn, or of another transaction."""
         connection = self._connection
         if not connection.in_transaction:
             connection.execute("BEGIN IMMEDIATE")
-        self._savepoints += 1
         connection.execute("SAVEPOINT part")
+        self._savepoints += 1
         try:
             yield
+            self._check_there()
             if self._is_torn:
                 raise Unavailable(f"write {self.path}: a part of it has failed")
         except BaseException as error:
@@ -295,8 +321,9 @@ class Database:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK TO part")
             self._connection.execute("RELEASE part")
-        elif self._turn_of:
-            self._lost = self._lost or _of_sqlite(error)
+        elif not self._lost:
+            found = failure("write", error) if isinstance(error, sqlite3.Error) else error
+            self._lost = found if isinstance(found, Unwritten) else Unwritten(f"SQLite has undone it: {error}")
         for tell in self.undone:
             tell()
 
@@ -330,11 +357,3 @@ class Database:
     def changes(self) -> int:
         """How many rows were written since it was opened."""
         return self._connection.total_changes
-
-
-def _of_sqlite(error: BaseException) -> sqlite3.Error:
-    """The error of SQLite behind another one."""
-    found: BaseException | None = error
-    while found is not None and not isinstance(found, sqlite3.Error):
-        found = found.__cause__
-    return found or sqlite3.OperationalError("the transaction was undone")

@@ -73,6 +73,7 @@ class SqliteFeed:
     tables: Collection[str]
     last: int = field(default=0, init=False)  # number of the newest
     cursors: dict[str, int] = field(factory=dict, init=False)
+    _is_known: bool = field(default=True, init=False)  # the cursors are as on the disk
     _before_recent: int = field(default=0, init=False)
     # The newest of them, without a gap. They need not be read, nor decoded.
     _recent: deque[FedChange] = field(factory=lambda: deque(maxlen=RECENT), init=False)
@@ -85,7 +86,7 @@ class SqliteFeed:
     def _forget_recent(self) -> None:
         """What was undone is not known here any more; all else is on the disk."""
         self._recent.clear()
-        self.cursors = dict(self.database.read(READERS, ()))
+        self._is_known = False
 
     def note(self, changes: Sequence[TextChange]) -> None:
         """Within the transaction that makes them."""
@@ -123,6 +124,10 @@ class SqliteFeed:
 
     def cursor(self, reader: str) -> int:
         """How far a reader has come."""
+        if not self._is_known:
+            with self.database.reading() as connection:
+                self.cursors = dict(connection.execute(READERS).fetchall())
+            self._is_known = True
         return self.cursors.get(reader, 0)
 
     def pass_by(self, reader: str, number: int) -> None:
