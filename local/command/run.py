@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from local.arrivals import arrival, show
 from local.command import keeping, messages, options
 from local.command.demonstration import demonstrate, obstacle_in
 from local.command.interrupts import Interrupts
@@ -118,16 +119,11 @@ def show_demonstration(stack: EmulatedStack, receiver: Receiver, signatures: Sig
     """Schedule three seconds ahead and show the arrival."""
     with step("Scheduling an HTTP request three seconds ahead, and waiting for it"):
         schedule, arrived = demonstrate(stack.api_url, receiver)
-    line = messages.arrival(schedule["pointInTime"], arrived, signatures.checked(arrived))
+    line = arrival(schedule["pointInTime"], arrived, signatures.checked(arrived))
     console.print(f"    {line}", markup=False, soft_wrap=True)
 
 
 def serve(stack: EmulatedStack, receiver: Receiver, signatures: Signatures, shown: int) -> None:
     """Show what the receiver gets after the first so many, until interrupted or until the emulator has ended."""
-    while stack.process.is_running():
-        with receiver.changed:
-            receiver.changed.wait(1)
-            new, shown = receiver.requests[shown:], len(receiver.requests)
-        for request in new:
-            print(messages.summary(request, signatures.checked(request)), flush=True)
+    show(receiver, signatures, stack.process.is_running, shown)
     raise EmulatorError(f"The emulator has ended: {stack.process.last_line()}")

@@ -11,7 +11,7 @@ from local.emulator.access.issued_keys import IssuedKeys
 from local.emulator.access.signatures import Signatures
 from local.emulator.asgi import Application, Receive, Scope, Send
 from local.emulator.aws_port import AwsPort, Serve
-from local.emulator.console.first_request import Console
+from local.emulator.console.first_request import console
 from local.emulator.function_logs import FunctionLogs
 from local.emulator.gateway import Gateway
 from local.emulator.keeping.state import State
@@ -44,7 +44,7 @@ def application(
     if meter:
         request_capacity()
         emulator = Metering(emulator, meter, api_port, stored_item)
-    gateway = Gateway(emulator, prepare=lambda: start_functions(logs), console=Console(api_port))
+    gateway = Gateway(emulator, prepare=lambda: start_functions(logs), console=console(api_port))
     exports = f".local/{api_port}/{EXPORTS}"
     own: dict[str, Serve] = {"/_local/api": gateway.open_api, "/_local/functions": gateway.start_functions}
     aws = AwsPort(emulator, own, Signatures(IssuedKeys(pair).secret_of), exports, AwaitedAnswers().awaits)
