@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from local.arrivals import show
 from local.command.demonstration import example_body
@@ -27,8 +27,8 @@ BESIDE: Final = 2  # ports further
 COMMAND: Final = Path(sys.executable).with_name("delayer")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Becomes the engine. Returns 1, with a sentence, if a port is in use."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Becomes the engine. Exits with status 1 and a sentence if a port is in use."""
     given, others = parser().parse_known_args(arguments)
     try:
         if not 1 <= given.port <= LAST_PORT:
@@ -38,10 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         url = f"http://127.0.0.1:{given.port}"
         end = receiver_beside(given.port + BESIDE, url)
     except EmulatorError as error:
-        print(error, file=sys.stderr)
-        return 1
+        sys.exit(str(error))
     os.set_inheritable(end, True)
-    os.execv(COMMAND, [str(COMMAND), "serve", "--data", given.data, "--port", str(given.port), *others])
+    command = [str(COMMAND), "serve", "--data", given.data, "--port", str(given.port), *others]
+    os.execv(COMMAND, command)  # noqa: S606 - no shell is wanted
 
 
 def parser() -> argparse.ArgumentParser:
@@ -102,4 +102,4 @@ Console:  {api_url}/console   (what is due, what fired, what waits)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -54,7 +54,8 @@ def test_all_have_the_same_versions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "name"), [((), "serve"), (("serve",), "local"), (("serve", "local"), "dev"), (("serve", "local"), "docs")]
+    ("before", "name"),
+    [((), "serve"), (("serve",), "local"), (("serve", "local"), "dev"), (("serve", "local"), "docs")],
 )
 def test_each_has_all_that_its_packages_need_here(before: tuple[str, ...], name: str) -> None:
     """A file is installed together with those before it, and has no package that these have on all platforms."""

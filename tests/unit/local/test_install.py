@@ -87,13 +87,18 @@ def test_uv_installs_the_engine_and_the_client(place: Place, capsys: pytest.Capt
 
 @pytest.mark.parametrize(
     ("name", "file"),
-    [("stack", ""), ("checks", " --requirement requirements-dev.txt"), ("site", " --requirement requirements-docs.txt")],
+    [
+        ("stack", ""),
+        ("checks", " --requirement requirements-dev.txt"),
+        ("site", " --requirement requirements-docs.txt"),
+    ],
 )
 def test_what_comes_later_completes_what_is_there(place: Place, name: str, file: str) -> None:
     """All files at once: a later one has no hashes of what stands in an earlier one. The client is there already."""
     place.programs()
     assert install.main([name]) == 0
-    assert place.installing() == [f".venv/bin/uv pip install {INSIDE} {STACK}{file}"]
+    more = f" --requirement requirements-{file}.txt" if file else ""
+    assert place.installing() == [f".venv/bin/uv pip install {INSIDE} {STACK}{more}"]
 
 
 def test_another_uv_than_the_pinned_is_replaced(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +114,7 @@ def test_pip_does_what_uv_cannot(place: Place, capfd: pytest.CaptureFixture[str]
     place.programs(uv=FAILS)
     assert install.main(["engine"]) == 0
     assert place.installing()[1:] == [
-        f"outside -m pip {INSIDE} install {LOCAL}",
+        f"outside -m pip {INSIDE} install {ENGINE}",
         f"outside -m pip {INSIDE} install {CLIENT}",
     ]
     shown = capfd.readouterr()

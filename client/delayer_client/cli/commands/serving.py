@@ -135,7 +135,7 @@ def options(data: str, address: Address, work: Work) -> "Options":
 
 
 def beside(address: Address) -> dict[str, "Application"]:
-    """The console, which calls the API of its own port: without TLS and without a token, and on a port that is known."""
+    """The console. It calls the API of its own port, so it needs one that is known, and has neither TLS nor a token."""
     if address.tls_cert or not address.port or not all(map(find_spec, CONSOLE)):
         return {}
     from delayer.serve.door.when_asked import MadeWhenAsked
