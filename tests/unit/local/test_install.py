@@ -86,18 +86,18 @@ def test_uv_installs_the_engine_and_the_client(place: Place, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize(
-    ("name", "file"),
+    ("name", "files"),
     [
-        ("stack", ""),
-        ("checks", " --requirement requirements-dev.txt"),
-        ("site", " --requirement requirements-docs.txt"),
+        ("stack", ()),
+        ("checks", ("requirements-dev.txt",)),
+        ("site", ("requirements-docs.txt",)),
     ],
 )
-def test_what_comes_later_completes_what_is_there(place: Place, name: str, file: str) -> None:
+def test_what_comes_later_completes_what_is_there(place: Place, name: str, files: tuple[str, ...]) -> None:
     """All files at once: a later one has no hashes of what stands in an earlier one. The client is there already."""
     place.programs()
     assert install.main([name]) == 0
-    more = f" --requirement requirements-{file}.txt" if file else ""
+    more = "".join(f" --requirement {file}" for file in files)
     assert place.installing() == [f".venv/bin/uv pip install {INSIDE} {STACK}{more}"]
 
 
