@@ -17,6 +17,7 @@ from delayer.serve.control import OperatorCommands
 from delayer.serve.control_socket import ELSEWHERE, ControlSocket
 from delayer.serve.door.address import Admitted, Listening, admitted
 from delayer.serve.door.application import Door
+from delayer.serve.door.incoming import Application
 from delayer.serve.door.server import DoorServer, bound
 from delayer.serve.door.tokens import SETTING, KnownTokens, tokens_in
 from delayer.serve.events import receiver_of, route
@@ -44,6 +45,7 @@ class Options:
     attempts: int = 64  # at a time, at most
     journal_days: int = 90  # that a history is kept
     actions: tuple[Path, ...] = ()  # folders with types of action of one's own
+    beside: Mapping[str, Application] = field(factory=dict)  # below a path, if only this machine can call
     events: str = ""  # URL to which events are POSTed; empty: none
     say: Callable[[str], None] = print
 
@@ -68,6 +70,7 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
             tokens=tokens,
             is_own=where.is_own,
             behind_proxy=options.listening.behind_proxy,
+            beside=options.beside if where.is_own and tokens is None else None,
             route=route,
         )
         server = DoorServer(door, listening, certificate=options.listening.certificate, key=options.listening.key)

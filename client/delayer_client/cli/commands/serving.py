@@ -5,6 +5,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -19,12 +20,14 @@ from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.refusals import Failed
 
 if TYPE_CHECKING:
+    from delayer.serve.door.incoming import Application
     from delayer.serve.service import Options
     from delayer_client.cli.session import Session
 
 PANEL: Final = "One machine"
 OTHERS: Final = "Who calls from elsewhere"
 DATA: Final = "delayer-data"
+CONSOLE: Final = ("starlette", "jinja2", "python_multipart")  # packages of the extra `console`
 PREFIX: Final = "DELAYER_"
 KNOWN: Final = frozenset({*VARIABLES.values(), "DELAYER_CONFIG", "DELAYER_TRACEBACK", "DELAYER_SECRETS_KEY"})
 
@@ -126,8 +129,26 @@ def options(data: str, address: Address, work: Work) -> "Options":
         journal_days=work.journal_days,
         actions=folders,
         events=work.events,
+        beside=beside(address),
         say=said,
     )
+
+
+def beside(address: Address) -> dict[str, "Application"]:
+    """The console. It calls the API of its own port, so it needs one that is known, and has neither TLS nor a token."""
+    if address.tls_cert or not address.port or not all(map(find_spec, CONSOLE)):
+        return {}
+    from delayer.serve.door.when_asked import MadeWhenAsked
+
+    name = "[::1]" if ":" in address.host else "localhost"
+    return {"/console": MadeWhenAsked(lambda: _console(f"http://{name}:{address.port}"))}
+
+
+def _console(url: str) -> "Application":
+    from delayer_client.console import application, place_of
+    from delayer_client.transport.credentials import Nothing
+
+    return application(place_of(url, credentials=Nothing()))
 
 
 def _file(text: str) -> Path | None:

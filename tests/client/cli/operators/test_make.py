@@ -108,7 +108,7 @@ def test_nobody_is_asked_by_make_about_what_was_named() -> None:
     assert passed_on("owner-policy", "ARGS=remove --owner o")[4:6] == ["--revision", "0"]
     assert passed_on("verify", f"URL={URL}", "STACK=mine") == ["verify", "--stack", "mine", "--url", URL, "--yes"]
     assert "--yes" in passed_on("verify", f"ARGS=--url {URL}")
-    assert "--yes" not in passed_on("verify"), "of no URL it is asked whether it is that of a `make local`"
+    assert "--yes" not in passed_on("verify"), "of no URL it is asked whether it is that of a `make local-aws`"
 
 
 def test_by_its_name_no_url_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
