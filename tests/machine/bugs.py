@@ -18,8 +18,8 @@ from delayer.relay.relay import Successors
 from delayer.serve import machine as machines
 from delayer.serve.attempts import Attempts
 from delayer.serve.fire import Fire
+from delayer.serve.following import FeedSource
 from delayer.serve.machine import Machine
-from delayer.serve.reactions import FeedSource
 from delayer.serve.turn import Turn
 from delayer.wiring.pump import Source
 from tests.machine.promise import Promise

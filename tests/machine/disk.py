@@ -151,12 +151,14 @@ class Disk:
         error.sqlite_errorcode = sqlite3.SQLITE_FULL
         raise error
 
-    def script(self, life: int, script: str) -> None:
+    def script(self, life: int, script: str) -> Any:
         """Makes the tables, whole or not at all: a file of which the beginning was made is no part of this."""
         if life != self._life:
             raise Killed
-        self.base.executescript(script)
-        self.base.executescript(EYE)
+        done = self.base.executescript(script)
+        if not script.startswith("PRAGMA"):
+            self.base.executescript(EYE)
+        return done
 
 
 @define(kw_only=True, eq=False)
@@ -181,7 +183,7 @@ class Plug:
         return self.disk.execute(self.life, statement, values, many=True)
 
     def executescript(self, script: str, /) -> Any:
-        self.disk.script(self.life, script)
+        return self.disk.script(self.life, script)
 
     def close(self) -> None:
         """The disk goes on."""

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from delayer.engines.memory.runtime import ManualClock
-from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite import counters, database, feed, queue
 from delayer.engines.sqlite.counters import FeedCounters
-from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.database import Database, Unwritten
 from delayer.engines.sqlite.feed import SqliteFeed
 from delayer.engines.sqlite.queue import Numbers
 from delayer.engines.sqlite.store import SqliteStore
@@ -29,7 +28,7 @@ class World:
         self.feed = SqliteFeed(
             database=self.database, clock=clock, numbers=Numbers(clock, last), tables=(*TABLES, "ledger")
         )
-        self.store = SqliteStore(database=self.database, heard=self.feed.hear)
+        self.store = SqliteStore(database=self.database, noted=self.feed.note)
         self.counters = FeedCounters(database=self.database, feed=self.feed, tables=TABLES)
         self.turn = Turn(database=self.database)
 
@@ -84,5 +83,5 @@ def test_a_turn_that_cannot_count_never_was(tmp_path: Path) -> None:
     world.turn.do(lambda: world.store.write(put), heard.append)
     world.turn.do(lambda: world.database.write("DROP TABLE counters", ()), heard.append)
     world.turn.end()
-    assert [type(one) for one in heard] == [Unavailable] * 2
+    assert [type(one) for one in heard] == [Unwritten] * 2
     world.right()
