@@ -170,8 +170,8 @@ def local_port(url: str) -> int:
 
 
 def exports_of(port: int, folder: Path) -> Mapping[str, str]:
-    """Reads the lines that `make local-aws` has written for this port; empty if it has not, or if they lead away from this
-    machine.
+    """Reads the lines that `make local-aws` has written for this port; empty if it has not, or if they lead away
+    from this machine.
     """
     for place in (folder, *folder.parents):
         try:
