@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Put, entry_key
 
 FILE: Final = "items.sqlite"
@@ -25,7 +26,7 @@ def number_of(line: bytes) -> Put:
 
 def main(folder: Path, is_late: bool) -> None:
     """Serves one caller after the other, for ever."""
-    store = SqliteStore(path=str(folder / FILE))
+    store = SqliteStore(database=Database(path=str(folder / FILE)))
     waiting: list[Put] = []
 
     class Handler(socketserver.StreamRequestHandler):

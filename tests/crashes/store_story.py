@@ -3,18 +3,16 @@
 The engine of `delayer serve` has a longer one. This one shows that the recorder finds what it must find.
 """
 
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any, Final
-from unittest.mock import patch
 
 from attrs import define, field, frozen
 
-from delayer.engines import sqlite as engine
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite import database
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Delete, Item, Put, entry_key
 from tests.crashes.images import CrashPoint
 from tests.crashes.recorder import Recorder
@@ -40,16 +38,15 @@ class Answered:
     number: int
 
 
-def open_store(path: Path, connect: Callable[..., Any] = sqlite3.connect) -> tuple[SqliteStore, Any]:
-    """A store on a connection of another kind, and that connection. The settings are those of the store."""
+def open_store(path: Path, connect: Callable[[str], Any] = database.connect) -> tuple[SqliteStore, Any]:
+    """A store on connections of another kind, and the one that writes. The settings are those of the database."""
     opened: list[Any] = []
 
-    def connected(*arguments: Any, **named: Any) -> Any:
-        opened.append(connect(*arguments, **named))
-        return opened[0]
+    def connected(name: str) -> Any:
+        opened.append(connect(name))
+        return opened[-1]
 
-    with patch.object(engine, "sqlite3", SimpleNamespace(**{**vars(sqlite3), "connect": connected})):
-        return SqliteStore(path=str(path)), opened[0]
+    return SqliteStore(database=Database(path=str(path), connect=connected)), opened[0]
 
 
 @define(kw_only=True)

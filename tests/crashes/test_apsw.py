@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from tests.contract import test_store as contract
 from tests.crashes.apsw_connection import ApswConnection
 from tests.crashes.recorder import Recorder

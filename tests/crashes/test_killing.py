@@ -8,7 +8,8 @@ from threading import Event
 import pytest
 from attrs import define, evolve, field
 
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.store import SqliteStore
 from tests.cfn import ROOT
 from tests.crashes import example
 from tests.crashes.killing import Victim, kill_often
@@ -42,7 +43,8 @@ class Numbers:
                     self.answered.add(answer.decode().strip())
 
     def check(self, kill: int) -> None:
-        stored = {str(item["entry"]) for item in SqliteStore(path=str(self.folder / example.FILE)).rows(example.TABLE)}
+        store = SqliteStore(database=Database(path=str(self.folder / example.FILE)))
+        stored = {str(item["entry"]) for item in store.rows(example.TABLE)}
         if lost := self.answered - stored:
             raise Broken(f"{len(lost)} of {len(self.answered)} answered numbers are lost")
 

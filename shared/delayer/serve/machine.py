@@ -483,7 +483,7 @@ class Machine:
         """What has failed comes again, later each time; what could not be written comes as if nothing had been."""
         if isinstance(outcome, Unwritten):
             if isinstance(batch.source, QueueSource):
-                batch.source.queue.forget(batch.items)
+                self.queues[batch.source.queue.name].forget(batch.items)
         elif isinstance(outcome, Exception):
             self._warn(f"{batch.function} has failed", outcome)
             self._again.append(partial(self._set_aside, batch, outcome))

@@ -99,10 +99,6 @@ class Received(Protocol):
         """What was not reported as failed is done with."""
         ...
 
-    def forget(self, batch: Sequence[ReceivedMessage]) -> None:
-        """Nobody has them any more."""
-        ...
-
     def put_off(self, batch: Sequence[ReceivedMessage], until: Millis) -> None:
         """They are visible again then, and as if nobody had received them."""
         ...

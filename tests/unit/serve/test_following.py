@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.database import Database, Unwritten
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.serve.following import FeedSource
 from delayer.serve.machine import EVENTS, LAYOUT, Machine
@@ -119,7 +118,7 @@ def test_a_change_that_cannot_be_read_is_set_aside() -> None:
     telling, read = running.machine.telling, running.machine.telling.read
     assert isinstance(telling, FeedSource)
     number = running.machine.feed.last
-    telling.read = lambda one: 1 / 0 if one.number == number else read(one)  # type: ignore[assignment]
+    telling.read = lambda one: 1 / 0 if one.number == number else read(one)
     last = running.schedule(HOUR // SECOND)
     running.settle()
     assert journaled(running, last) == ["scheduled"]
@@ -137,7 +136,7 @@ def test_a_commit_that_fails_moves_no_reader(monkeypatch: pytest.MonkeyPatch) ->
     def commit() -> None:
         monkeypatch.undo()
         running.database.rollback()
-        raise Unavailable("the disk")
+        raise Unwritten("the disk")
 
     monkeypatch.setattr(Database, "commit", lambda _: commit())
     running.machine.turn()
