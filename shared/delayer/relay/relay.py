@@ -186,13 +186,7 @@ class Relay(HandOver):
             if len(due) > 1:
                 return {key: one for each in due for key, one in self.lined_up({each: due[each]}, now).items()}
             answers = dict.fromkeys(due, error)
-        decisions: dict[str, Decision] = {}
-        for key, answer in answers.items():
-            if isinstance(answer, Exception):
-                decisions[key] = _waits(answer, due[key])
-            elif not isinstance(answer, Later) or not rules.is_too_old(answer, now):  # else it goes on
-                decisions[key] = answer
-        return decisions
+        return {key: _lined_up(answer, due[key], now) for key, answer in answers.items()}
 
     def _wait(self, waiting: Mapping[str, rules.WaitForExecutor]) -> list[str]:
         for one in waiting.values():
@@ -264,6 +258,15 @@ def first_attempt(one: DelayerMessage, fence: str) -> ExecutorMessage:
         slots=one.slots,
         age_from=one.age_from,
     )
+
+
+def _lined_up(answer: Decision | Exception, message: DelayerMessage, now: Millis) -> Decision:
+    """As the line has answered about this message."""
+    if isinstance(answer, Exception):
+        return _waits(answer, message)
+    if isinstance(answer, Later) and rules.is_too_old(answer, now):
+        return Go(message=answer.message, at=now)
+    return answer
 
 
 def _waits(error: Exception, message: DelayerMessage | None) -> rules.WaitForExecutor:
