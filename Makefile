@@ -13,11 +13,12 @@ SEEDS ?=
 FEATURE ?=
 SEED ?=
 ARGS ?=
-KEEP ?=
 URL ?=
 
 BIN := .venv/bin
-# What is installed: for the stack and its clients; with it, for tests and checks; for the documentation (ADR 0136).
+# What is installed: for the engine, the client and the console; with it, for the stack and its operators; with that, for
+# tests and checks, and for the documentation (ADR 0136).
+SERVE := .venv/installed-serve
 LOCAL := .venv/installed-local
 INSTALLED := .venv/installed
 SITE := .venv/installed-docs
@@ -29,10 +30,12 @@ LONGEST_STACK_NAME := 38
 CODE := shared client local functions examples operate tests docs/hooks $(wildcard docs/pictures bench)
 PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header
-# All are resolved at once, so that they agree. Then each file gets its part, without what the local one has, and has
+# All are resolved at once, so that they agree. Then each file gets its part, without what those before it have, and have
 # for the same platforms.
 RESOLVED := .venv/resolved.txt
-BUT_LOCAL = $$(grep -Fxf requirements-local.txt $(RESOLVED) | sed -n 's/^\([a-z0-9._-]*\).*==.*/--no-emit-package \1/p')
+BUT = $$(cat $(1) | grep -Fxf - $(RESOLVED) | sed -n 's/^\([a-z0-9._-]*\).*==.*/--no-emit-package \1/p')
+BUT_SERVE = $(call BUT,requirements-serve.txt)
+BUT_LOCAL = $(call BUT,requirements-serve.txt requirements-local.txt)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUNBUFFERED := 1
@@ -42,7 +45,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability weight bench profile scale frozen endpoints simulate model record contract new-executor \
+.PHONY: help local local-aws client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability weight bench profile scale frozen endpoints simulate crashes model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -50,8 +53,11 @@ help: ## list the targets
 	@echo "make <target>:"
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-local: $(LOCAL) ## run the whole stack here (PORT=8080 KEEP=1 DELAYER_PERIOD=840 PARAMETERS="Shards=2 LogLevel=DEBUG")
-	@$(BIN)/python -m local --port $(PORT) $(if $(KEEP),--keep $(KEEP)) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
+local: $(SERVE) ## run Delayer here, its data in delayer-data, with a receiver beside it (PORT=8080 ARGS="--attempts 200")
+	@$(BIN)/python -m local.engine --port $(PORT) $(ARGS)
+
+local-aws: $(LOCAL) ## run the stack of template.yaml here, in an emulator of AWS (PORT=8080 DELAYER_PERIOD=840 PARAMETERS="Shards=2 LogLevel=DEBUG")
+	@$(BIN)/python -m local --port $(PORT) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
 		$(foreach parameter,$(PARAMETERS),--parameter '$(subst ','\'',$(parameter))') $(ARGS)
 
 # A test that runs make is to find none of the variables that this make was given.
@@ -121,6 +127,9 @@ scale: $(INSTALLED) ## calculate lateness, what binds and cost on AWS (ARGS="--s
 simulate: $(INSTALLED) ## play many stories full of faults (SEEDS=10000; SEED=7 prints one story; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.simulation $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
+crashes: $(INSTALLED) ## cut the power at each point of a story on SQLite, and look what is there (ARGS=--help)
+	@PYTHONPATH=shared:client:. $(BIN)/python -m tests.crashes $(ARGS)
+
 model: $(INSTALLED) ## search every interleaving of one schedule, precise, relaxed, of a series or without a time, of a circuit, of a limit, of its seats, of a connection, of a repeat and of what comes back, then remove each guard (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.model $(ARGS)
 	@$(if $(ARGS),,PYTHONPATH=shared:client $(BIN)/python -m tests.model.tables)
@@ -186,12 +195,13 @@ flow: $(LOCAL) ## what waits though it is due: list, suspend, release, limit, cl
 	@$(UNTOLD) $(BIN)/python -m delayer_client.cli flow --by-name --stack "$(STACK)" $(ARGS)
 
 lock: $(LOCAL) ## resolve the requirements again
-	@$(PIP_COMPILE) --upgrade --output-file $(RESOLVED) requirements-uv.in requirements-local.in requirements-dev.in \
-		requirements-docs.in
+	@$(PIP_COMPILE) --upgrade --output-file $(RESOLVED) requirements-uv.in requirements-serve.in requirements-local.in \
+		requirements-dev.in requirements-docs.in
 	@$(PIP_COMPILE) --constraint $(RESOLVED) --no-emit-package botocore --no-emit-package python-dateutil \
 		--no-emit-package six --output-file shared/requirements.txt shared/requirements.in
 	@$(PIP_COMPILE) --constraint $(RESOLVED) --output-file requirements-uv.txt requirements-uv.in
-	@$(PIP_COMPILE) --constraint $(RESOLVED) --output-file requirements-local.txt requirements-local.in
+	@$(PIP_COMPILE) --constraint $(RESOLVED) --output-file requirements-serve.txt requirements-serve.in
+	@$(PIP_COMPILE) --constraint $(RESOLVED) $(BUT_SERVE) --output-file requirements-local.txt requirements-local.in
 	@$(PIP_COMPILE) --constraint $(RESOLVED) $(BUT_LOCAL) --output-file requirements-dev.txt requirements-dev.in
 	@$(PIP_COMPILE) --constraint $(RESOLVED) $(BUT_LOCAL) --output-file requirements-docs.txt requirements-docs.in
 	@for apart in bench/peers/requirements tests/deployment/sam/oldest tests/deployment/sam/newest; do \
@@ -212,12 +222,16 @@ $(SAM): tests/deployment/sam/oldest.txt tests/deployment/sam/newest.txt | $(LOCA
 	@$(BIN)/python -m local.install sam-oldest && $(BIN)/python -m local.install sam-newest
 	@touch $@
 
-$(LOCAL): requirements-uv.txt requirements-local.txt client/pyproject.toml
+$(SERVE): requirements-uv.txt requirements-serve.txt client/pyproject.toml
 	@python=; for candidate in $(PYTHON) python3.13 python3.12 python3.11 python3 python; do \
 		if $$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; \
 		then python=$$candidate; break; fi; done; \
 	[ -n "$$python" ] || { echo "Delayer needs Python 3.11, 3.12 or 3.13 on the PATH (or make PYTHON=/path/to/it)." >&2; exit 1; }; \
-	$$python -m local.install stack
+	$$python -m local.install engine
+	@touch $@
+
+$(LOCAL): requirements-local.txt | $(SERVE)
+	@$(BIN)/python -m local.install stack
 	@touch $@
 
 $(INSTALLED): requirements-dev.txt | $(LOCAL)

@@ -8,6 +8,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+RUN_HERE = ("api-", "policy-", "executor-", "operator-")  # functions that FakeDelayer or `delayer serve` load
 WITHIN = "delayer-code"  # of a source distribution
 
 
@@ -20,12 +21,12 @@ class DelayersCode(BuildHookInterface):  # type: ignore[type-arg]
         packed = root / WITHIN
         code = packed if packed.is_dir() else root.parent
         if self.target_name == "wheel":
-            package, bundled = "delayer", "delayer_client/testing/bundled/{}.py"
+            package, bundled = "delayer", "delayer/wiring/bundled/{}.py"
         else:
             package, bundled = f"{WITHIN}/shared/delayer", WITHIN + "/functions/{}/app.py"
         if version == "editable":
             return
         build_data["force_include"][str(code / "shared/delayer")] = package
         for path in sorted(code.glob("functions/*/app.py")):
-            if path.parent.name.startswith(("api-", "policy-")) or path.parent.name == "executor-http-request":
+            if path.parent.name.startswith(RUN_HERE):
                 build_data["force_include"][str(path)] = bundled.format(path.parent.name)

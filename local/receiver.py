@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from attrs import frozen
 
-from local.web_pages import Doorkeeper, headers_by_name
+from delayer.http.web_pages import Doorkeeper, headers_by_name
 
 DOOR = Doorkeeper(own_pages=False, subdomains=False)
 NO_MORE: Mapping[str, str] = {}  # headers

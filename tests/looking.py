@@ -24,7 +24,7 @@ from delayer.connections.repository import (
     token_key,
 )
 from delayer.connections.rules import TokenRow
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Item, Key, Put, StoredItem, entry_key, row_key
 from delayer.flow import repository as block_rows
 from delayer.flow.repository import StoredBlocks, StoredLines, StoredSeats, row_from

@@ -94,6 +94,10 @@ ROOMS: dict[str, set[str]] = {
     },
     "targets": {"schedule", "engines", "masking", "actions", "connections", "extension"},
     "fakes": {"schedule", "engines", "actions", "lambdas"},
+    "serve": {
+        *("schedule", "engines", "http", "accept", "actions", "dead_letters", "enqueue", "execute", "flow", "history"),
+        *("extension", "lambdas", "ledger", "owners", "records", "relay", "signing", "targets", "wiring"),
+    },
 }
 PURE = {"schedule", "recurrence", "masking"}  # these rooms are rules and nothing else
 RULES = {  # these files are rules, and have a name of their own
@@ -105,7 +109,7 @@ RULES = {  # these files are rules, and have a name of their own
     "http.json_body",
     "http.problem",
 }
-WHOLE = {"lambdas", "wiring", "extension", "targets", "fakes"}  # these are a layer of their own
+WHOLE = {"lambdas", "wiring", "extension", "targets", "serve", "fakes"}  # these are a layer of their own
 # What the name of a file or folder inside a room says that it is, and which layers it imports, in its room and others.
 LAYERS: dict[str, set[str]] = {
     "rules": set(),
@@ -136,6 +140,10 @@ LAYERS: dict[str, set[str]] = {
     "extension": {"rules", "ports", "engines.process", "engines.aws", "engines.memory", "wiring"},
     "targets": {"rules", "ports", "engines.process", "engines.aws", "use_cases", "extension"},
     "fakes": {"rules", "ports", "engines.memory", "lambdas"},
+    "serve": {
+        *("rules", "ports", "routes", "repository", "use_cases", "engines.process", "engines.memory", "engines.sqlite"),
+        *("engines.store", "extension", "lambdas", "targets", "wiring"),
+    },
 }
 
 

@@ -118,10 +118,10 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--peers",
         action="store_true",
-        help="in place of all this, measure Delayer beside Celery, APScheduler and a model of delayer-aws: about a "
-        "quarter of an hour, with --quick about five minutes. One that cannot be installed or started is left out. The "
-        "exit status is 1 if Delayer had a schedule that was early or lost, or doubled without a crash, or an untrue "
-        "answer to a cancel",
+        help="in place of all this, measure Delayer beside Celery, APScheduler, huey, procrastinate and a model of "
+        "delayer-aws: about half an hour, with --quick about ten minutes. One that cannot be installed or started is "
+        "left out. The exit status is 1 if Delayer had a schedule that was early or lost, or doubled without a crash, "
+        "or an untrue answer to a cancel",
     )
     parser.add_argument(
         "--peer", action="append", choices=NAMES, help="the same, but measure only this scheduler; repeatable"

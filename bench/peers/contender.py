@@ -6,8 +6,9 @@ from typing import Protocol, Self
 
 from attrs import frozen
 
-STEADY, BURST, AT_ONCE, CRASH, CANCEL, MEMORY = MEASURES = (
+STEADY, MEANWHILE, BURST, AT_ONCE, CRASH, CANCEL, MEMORY = MEASURES = (
     "steady",
+    "beside posts",
     "burst",
     "at once",
     "crash",
@@ -37,6 +38,7 @@ class Contender(Protocol):
 
     settings: str  # that differ from its defaults, or that it has none
     measures: Collection[str]  # what it is asked for
+    cannot: Mapping[str, str]  # what it has not, and so is not asked for; each with a sentence that says why
     fills_per_second: float  # about so many can be scheduled
     comes_back_seconds: int  # after a kill; what has not come then does not come in a time that can be waited for
 

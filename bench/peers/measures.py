@@ -13,7 +13,7 @@ from bench.command.progress import progress_bar
 from bench.load import due_times
 from bench.load.arrivals import Arrival
 from bench.load.due_times import SECOND
-from bench.load.generator import DueTimes, now, warn_if_behind
+from bench.load.generator import LIVE_AHEAD_SECONDS, DueTimes, now, warn_if_behind
 from bench.measure.lateness import Lateness, NothingArrived, summarise
 from bench.peers.contender import Contender, Memory
 from bench.peers.outcome import Cancels, Crash, Growth, missing
@@ -32,7 +32,9 @@ WARM_UP = 100
 SUPERVISOR_SECONDS = 2  # until what was killed is started again
 CANCELS_PER_SECOND = 10
 CANCELLERS = 4
-CANCELLED_AHEAD_MS = ((0, SECOND), (0, 50), (-50, 0))
+IN_TIME_MS = 50  # ahead of the point in time: a cancel of then might always be taken
+CANCELLED_AHEAD_MS = ((0, SECOND), (0, IN_TIME_MS), (-IN_TIME_MS, 0))
+CALLERS = 4  # which schedule one by one
 FILL_CHUNK = 1000
 GROWS = 1.005  # in three seconds
 A_YEAR = 365 * 24 * 3600 * SECOND
@@ -96,6 +98,25 @@ class Measurement:
         times = partial(due_times.evenly, rate=rate, seconds=seconds)
         return self.lateness(f"{rate}/s", "/steady", rate * seconds, times)
 
+    def beside_posts(self) -> list[Lateness]:
+        """So many a second, each scheduled by a call of its own a few seconds ahead, while earlier ones fire."""
+        rate, path = self.sizes.rate, "/beside-posts"
+        chance, began = random.Random(rate), now() + SECOND
+        moments = [
+            (at, at + round(chance.uniform(*LIVE_AHEAD_SECONDS) * SECOND))
+            for at in due_times.evenly(began, rate, self.sizes.seconds)
+        ]
+
+        def schedule(moment: tuple[int, int]) -> Mapping[str, int]:
+            at, due = moment
+            time.sleep(max(at - now(), 0) / SECOND)
+            return self.contender.schedule(self.receiver.url + path, [due])
+
+        with ThreadPoolExecutor(CALLERS) as threads:
+            due = {one: at for done in threads.map(schedule, moments) for one, at in done.items()}
+        warn_if_behind((now() - moments[-1][0]) / SECOND)
+        return self.summary(f"{rate}/s beside POSTs", path, due)
+
     def burst(self) -> list[Lateness]:
         """Within one second."""
         count = self.sizes.burst
@@ -108,8 +129,11 @@ class Measurement:
         return self.lateness(f"{count} at one instant", "/at-once", count, partial(due_times.at_once, count=count))
 
     def lateness(self, name: str, path: str, count: int, times: DueTimes) -> list[Lateness]:
-        """Schedule, wait and count. Nothing if nothing has arrived."""
-        path, due = self.ahead(path, count, times)
+        """Schedule all ahead, wait and count."""
+        return self.summary(name, *self.ahead(path, count, times))
+
+    def summary(self, name: str, path: str, due: Mapping[str, int]) -> list[Lateness]:
+        """Wait and count. Nothing if nothing has arrived."""
         self.wait(path, due)
         try:
             return [summarise(name, due, self.arrivals(path))]
@@ -139,15 +163,17 @@ class Measurement:
         spans = itertools.cycle(CANCELLED_AHEAD_MS)
         moments = sorted((at - chance.randrange(*next(spans)), one) for one, at in due.items())
 
-        def cancel(moment: tuple[int, str]) -> tuple[str, str]:
+        def cancel(moment: tuple[int, str]) -> tuple[str, int, str]:
             at, schedule_id = moment
             time.sleep(max(at - now(), 0) / SECOND)
-            return schedule_id, self.contender.cancel(schedule_id)
+            return schedule_id, now(), self.contender.cancel(schedule_id)
 
         with ThreadPoolExecutor(CANCELLERS) as threads:
-            answers = dict(threads.map(cancel, moments))
+            done = list(threads.map(cancel, moments))
         time.sleep(SETTLE_SECONDS)
-        return cancels_of(answers, {one.schedule_id for one in self.arrivals(path)})
+        answers = {one: answer for one, _, answer in done}
+        in_time = {one for one, asked_at, _ in done if due[one] - asked_at >= IN_TIME_MS}
+        return cancels_of(answers, {one.schedule_id for one in self.arrivals(path)}, in_time)
 
     def growth(self) -> Growth | None:
         """Schedule many a year ahead, as long as there is time, and see what they take."""

@@ -1,13 +1,15 @@
 """The schedulers by name, in the order in which they are measured."""
 
 OURS = "delayer"
-USUAL = ("celery", "apscheduler", "delayer-aws", OURS)  # of a small run
+USUAL = ("celery", "apscheduler", "huey", "procrastinate", "delayer-aws", OURS)  # of a small run
 NAMES = (
     "celery",
     "celery-minute",
     "celery-defaults",
     "apscheduler",
     "apscheduler-defaults",
+    "huey",
+    "procrastinate",
     "delayer-aws",
     OURS,
 )

@@ -35,6 +35,8 @@ class Cancels:
     too_late: int  # so many were answered `too late`
     never_fired: int  # of these
     unanswered: int
+    in_time: int  # so many were asked for 50 ms ahead, or earlier
+    taken_in_time: int  # of these: answered `cancelled`, and have not fired
 
     @property
     def untrue(self) -> int:
@@ -66,6 +68,7 @@ class Outcome:
     name: str
     settings: str = ""
     skipped: str = ""  # why it was not measured
+    cannot: Mapping[str, str] = field(factory=dict)  # measure -> why it has no such thing
     lateness: list[Lateness] = field(factory=list)
     crash: Crash | None = None
     cancels: Cancels | None = None
@@ -102,8 +105,8 @@ def crash(due: Mapping[str, int], arrivals: Iterable[Arrival], *, killed_at: int
     )
 
 
-def cancels(answers: Mapping[str, str], arrived: Collection[str]) -> Cancels:
-    """The answer of each cancel, compared with what has arrived."""
+def cancels(answers: Mapping[str, str], arrived: Collection[str], in_time: Collection[str]) -> Cancels:
+    """The answer of each cancel, compared with what has arrived. Some were asked for in time."""
     said = Counter(answers.values())
     return Cancels(
         cancelled=said[CANCELLED],
@@ -111,4 +114,6 @@ def cancels(answers: Mapping[str, str], arrived: Collection[str]) -> Cancels:
         too_late=said[TOO_LATE],
         never_fired=sum(answer == TOO_LATE and one not in arrived for one, answer in answers.items()),
         unanswered=len(answers) - said[CANCELLED] - said[TOO_LATE],
+        in_time=len(in_time),
+        taken_in_time=sum(answers[one] == CANCELLED and one not in arrived for one in in_time),
     )

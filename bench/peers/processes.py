@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import signal
 import subprocess
 import threading
@@ -21,19 +22,29 @@ MEGABYTE_KB = 1024
 class Program:
     """A program in a session of its own, with its log in a file."""
 
-    def __init__(self, command: Sequence[str], log: Path, variables: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        log: Path,
+        variables: Mapping[str, str] | None = None,
+        *,
+        folder: Path = PROJECT,
+        user: str | None = None,
+    ) -> None:
+        """It starts in this folder; as another user only if root asks for it."""
         self.log = log
         self.lock = threading.Lock()
         with log.open("ab") as file:
             self.process = subprocess.Popen(
                 command,
-                cwd=PROJECT,
+                cwd=folder,
                 env={name: os.environ[name] for name in PASSED_ON if name in os.environ} | dict(variables or {}),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=file,
                 start_new_session=True,
                 text=True,
+                **as_user(user),
             )
 
     def ask(self, do: str, **arguments: Any) -> Any:
@@ -65,6 +76,14 @@ class Program:
         said = next((line.strip() for line in reversed(lines) if line.strip()), "it logged nothing")
         return Unavailable(f"{self.log.stem} has ended: {said}")
 
+    def stop(self, how: signal.Signals, seconds: float) -> None:
+        """Ask it by a signal to end, and end it with SIGKILL if it has not within this time."""
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(seconds)
+        self.kill()
+
     def kill(self) -> None:
         """End it with SIGKILL, and all processes of its session; a second call does nothing."""
         if self.process.poll() is None:
@@ -80,15 +99,30 @@ class Program:
                     stream.close()
 
 
+def as_user(name: str | None) -> dict[str, Any]:
+    """What `subprocess` is told to run a program as this user, without the groups of this process."""
+    return {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": ()} if name else {}
+
+
 def session_of(leader: int) -> list[tuple[int, int]]:
-    """The processes of a session, each with its parent. Linux says; elsewhere there are none."""
+    """The processes of a session, each with its parent."""
+    return [(number, parent) for number, parent, session in processes() if session == leader]
+
+
+def processes() -> list[tuple[int, int, int]]:
+    """All that have not ended, each with its parent and its session. Linux says; elsewhere there are none."""
     found = []
     for entry in PROC.glob("[0-9]*/stat"):
         with suppress(OSError):
             fields = entry.read_text().rpartition(")")[2].split()  # state, parent, group, session, …
-            if int(fields[3]) == leader and fields[0] != "Z":
-                found.append((int(entry.parent.name), int(fields[1])))
+            if fields[0] != "Z":
+                found.append((int(entry.parent.name), int(fields[1]), int(fields[3])))
     return found
+
+
+def children_of(number: int) -> list[int]:
+    """The processes that this one has started, also those that have made sessions of their own."""
+    return [child for child, parent, _ in processes() if parent == number]
 
 
 def workers_of(leader: int) -> list[int]:
@@ -99,8 +133,8 @@ def workers_of(leader: int) -> list[int]:
 
 
 def memory_mb(leaders: Iterable[int]) -> float | None:
-    """Of all processes of these sessions. None if this machine does not say."""
-    numbers = [number for leader in leaders for number, _ in session_of(leader)]
+    """Of all processes of these sessions, and of the children of their leaders. None if this machine does not say."""
+    numbers = {number for leader in leaders for number in (*dict(session_of(leader)), *children_of(leader))}
     return sum(map(proportional_mb, numbers)) if numbers else None
 
 

@@ -8,6 +8,7 @@ from attrs import asdict
 from rich.console import Console
 
 from bench.command.options import Options
+from bench.peers import contender
 from bench.peers.outcome import Crash, Outcome
 from bench.report import markdown
 from bench.report.figures import machine
@@ -16,7 +17,15 @@ from local.errors import EmulatorError
 WAITING = 100_000  # for which the memory is shown
 LATENESS = ("lateness in ms", "schedules", "p50", "p99", "max", "last", "early", "lost", "doubled")
 CRASHES = ("`kill -9` in mid-burst", "before", "came late", "last after", "still to come", "lost", "doubled", "early")
-CANCELS = ("cancel in the last second", "cancelled", "fired all the same", "too late", "never fired", "unanswered")
+CANCELS = (
+    "cancel in the last second",
+    "cancelled",
+    "fired all the same",
+    "too late",
+    "never fired",
+    "unanswered",
+    "taken, of those 50 ms ahead",
+)
 MEMORY = ("memory, MB", "scheduled", "at rest", f"more for {WAITING:,}", "stored")
 
 
@@ -40,10 +49,18 @@ def tables(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def sentences(outcomes: Sequence[Outcome]) -> list[str]:
-    """The settings of each, or why it was left out."""
+    """The settings of each, and why it has no figure where a dash is; or why it was left out."""
     return [
-        f"{one.name} is left out. {one.skipped}" if one.skipped else f"{one.name}: {one.settings}." for one in outcomes
+        f"{one.name} is left out. {one.skipped}"
+        if one.skipped
+        else " ".join((f"{one.name}: {one.settings}.", *one.cannot.values()))
+        for one in outcomes
     ]
+
+
+def dashes(outcome: Outcome, measure: str, columns: Sequence[str]) -> list[list[str]]:
+    """A row without figures if it cannot do what is measured; otherwise none."""
+    return [[outcome.name, *"–" * (len(columns) - 1)]] if measure in outcome.cannot else []
 
 
 def lateness_rows(outcome: Outcome) -> list[list[str]]:
@@ -75,15 +92,15 @@ def crash_row(name: str, crash: Crash) -> list[str]:
 def cancel_rows(outcome: Outcome) -> list[list[str]]:
     """One, or none."""
     if not (row := outcome.cancels):
-        return []
+        return dashes(outcome, contender.CANCEL, CANCELS)
     numbers = (row.cancelled, row.fired_all_the_same, row.too_late, row.never_fired, row.unanswered)
-    return [[outcome.name, *map(str, numbers)]]
+    return [[outcome.name, *map(str, numbers), f"{row.taken_in_time} of {row.in_time}"]]
 
 
 def memory_rows(outcome: Outcome) -> list[list[str]]:
     """One, or none."""
     if not (row := outcome.growth):
-        return []
+        return dashes(outcome, contender.MEMORY, MEMORY)
     numbers = (row.before.processes_mb + row.before.beside_mb, row.processes_mb(WAITING), row.store_mb(WAITING))
     return [[outcome.name, f"{row.waiting:,}", *(f"{number:,.0f}" for number in numbers)]]
 

@@ -7,7 +7,9 @@ from bench.peers import contender
 from bench.peers.contender import Contender, Unavailable
 from bench.peers.contenders import apscheduler_sqlite, celery_redis
 from bench.peers.contenders.delayer import Delayer
+from bench.peers.contenders.huey_sqlite import Huey
 from bench.peers.contenders.predecessor import Predecessor
+from bench.peers.contenders.procrastinate_postgresql import Procrastinate
 from bench.peers.measures import Measurement, Sizes
 from bench.peers.outcome import Outcome
 from local.command.progress import console
@@ -29,6 +31,8 @@ def factories(options: Options) -> Mapping[str, Factory]:
         "celery-defaults": celery_redis.by_default,
         "apscheduler": apscheduler_sqlite.reliable,
         "apscheduler-defaults": apscheduler_sqlite.by_default,
+        "huey": Huey,
+        "procrastinate": Procrastinate,
         "delayer-aws": Predecessor,
         "delayer": lambda: Delayer(options.parameters),
     }
@@ -62,7 +66,7 @@ def measure_one(name: str, make: Factory, sizes: Sizes) -> Outcome:
     console.print(f"{name}", style="bold")
     try:
         with Receiver() as receiver, make() as entered:
-            outcome.settings = entered.settings
+            outcome.settings, outcome.cannot = entered.settings, entered.cannot
             fill_in(outcome, Measurement(contender=entered, receiver=receiver, sizes=sizes))
     except (Unavailable, EmulatorError) as why:
         outcome.skipped = str(why)
@@ -76,6 +80,7 @@ def fill_in(outcome: Outcome, measurement: Measurement) -> None:
     wanted = measurement.contender.measures
     for name, measure in (
         (contender.STEADY, measurement.steady),
+        (contender.MEANWHILE, measurement.beside_posts),
         (contender.BURST, measurement.burst),
         (contender.AT_ONCE, measurement.at_once),
     ):

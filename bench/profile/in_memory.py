@@ -22,7 +22,7 @@ from delayer.http.requests import ApiRequest, Caller
 from delayer.schedule.instants import SECOND
 from delayer.wiring.in_memory import START
 from delayer_client.testing import Answer
-from delayer_client.testing.stack import FakeStack
+from bench.profile.fake_stack import FakeStack
 from local.project import PROJECT
 
 TOGETHER: Final = 100  # schedules in one round
@@ -36,7 +36,7 @@ PARTS: Final = (POST, *FIRING, *EVENTS, BETWEEN)
 OURS: Final = str(PROJECT / "shared/delayer/")
 FAKES: Final = (
     "engines/memory/",
-    "engines/sqlite.py",
+    "engines/sqlite/store.py",
     "lambdas/memory_stream.py",
     "wiring/in_memory.py",
     "wiring/pump.py",

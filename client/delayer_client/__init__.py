@@ -7,8 +7,16 @@
 `AsyncDelayer` is the same with `await`. Every exception is a `DelayerError`.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+
+if sys.version_info < (3, 11):  # noqa: UP036 - a checkout can be tried with it; pip refuses to install the package
+    TOO_OLD = f"Delayer needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}. Take another one."
+    if sys.argv[:1] != ["-m"]:
+        raise ImportError(TOO_OLD)
+    sys.stderr.write(TOO_OLD + "\n")  # whoever types `python -m delayer_client.cli` needs no stack trace
+    raise SystemExit(2)
 
 if TYPE_CHECKING:
     from delayer_client.api.action import Action, Policy

@@ -20,7 +20,15 @@ RECORD = re.compile(r"adr/(\d{4})-[a-z0-9-]+\.md")
 FOLDERS = ("bench", "client", "examples", "functions", "local", "operate", "shared")
 TESTS = "tests"
 EXAMPLES = "tests/docs/"  # what tests the documentation names decisions as examples
-FILES = ("Makefile", "openapi.yaml", "pyproject.toml", "requirements-local.in", "requirements-uv.in", "template.yaml")
+FILES = (
+    "Makefile",
+    "openapi.yaml",
+    "pyproject.toml",
+    "requirements-serve.in",
+    "requirements-local.in",
+    "requirements-uv.in",
+    "template.yaml",
+)
 ENDINGS = (".html", ".in", ".js", ".md", ".py", ".toml", ".yaml")
 CITED = re.compile(r"ADR (\d{4}(?:(?:, | and )\d{4})*)|/adr/(\d{4})-")
 CONFIRMED = re.compile(r"`(tests/[\w/.-]+\.py)`")

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from attrs import frozen
 
 from local.errors import EmulatorError
-from local.keeping.beginning import Choice
 
 LAST_PORT = 65533  # the two ports after it are used, too
 
@@ -18,7 +17,6 @@ class Options:
     port: int  # of the API; the AWS endpoint and the receiver use the next two
     parameters: Mapping[str, str]  # template parameters
     demonstrates: bool
-    keep: Choice | None = None  # None: nothing is saved
     tls: bool = False
 
 
@@ -28,8 +26,7 @@ def parse(argv: Sequence[str] | None = None) -> Options:
     parameters = template_parameters(given.delayer_period, given.parameter)
     if not 1 <= given.port <= LAST_PORT:
         raise EmulatorError(f"Port {given.port} cannot be used: choose one from 1 to {LAST_PORT}.")
-    keep = None if given.keep is None else Choice(given.keep)
-    return Options(port=given.port, parameters=parameters, demonstrates=not given.no_demo, keep=keep, tls=given.tls)
+    return Options(port=given.port, parameters=parameters, demonstrates=not given.no_demo, tls=given.tls)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -37,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m local",
         description="Runs Delayer on this machine: an emulator of AWS with the stack of template.yaml in it. "
-        "Everything is in memory and is lost after Ctrl-C, unless its state is kept.",
+        "Everything is in memory and is lost after Ctrl-C.",
     )
     parser.add_argument(
         "--port",
@@ -48,14 +45,6 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--delayer-period", metavar="SECONDS", help="template parameter DelayerPeriod, 60 to 840")
     parser.add_argument(
         "--parameter", action="append", default=[], metavar="NAME=VALUE", help="another template parameter; repeatable"
-    )
-    parser.add_argument(
-        "--keep",
-        nargs="?",
-        const=Choice.CLEAN,
-        choices=list(Choice),
-        help="save the state in .local/<port>/state after Ctrl-C, and begin with what is saved there. After a kill: "
-        "`old` begins with what was saved before (what fired since fires again), `new` begins with nothing",
     )
     parser.add_argument("--tls", action="store_true", help="the functions call AWS over TLS, as in AWS; it costs time")
     parser.add_argument("--no-demo", action="store_true", help="do not schedule the demonstration")

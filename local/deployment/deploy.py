@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +30,8 @@ def packaged_from(template_file: Path, parameters: Mapping[str, str]) -> Package
     return package(template_file, CODE_BUCKET, parameters)
 
 
-def deploy(
-    clients: AwsClients, packaged: Package, parameters: Mapping[str, str], fill: Callable[[], None] = lambda: None
-) -> dict[str, str]:
-    """Upload the code, create the stack, wait for it, `fill` it before anything uses it; its outputs.
+def deploy(clients: AwsClients, packaged: Package, parameters: Mapping[str, str]) -> dict[str, str]:
+    """Upload the code, create the stack, wait for it; its outputs.
 
     Errors: EmulatorError with the reason of the first resource that failed.
     """
@@ -42,9 +40,7 @@ def deploy(
     try:
         upload(clients.client("s3"), packaged)
         create(clients.client("cloudformation"), arguments)
-        outputs = outputs_of(wait_for(clients.client("cloudformation")))
-        fill()
-        return outputs
+        return outputs_of(wait_for(clients.client("cloudformation")))
     except (ClientError, BotoCoreError) as error:
         message = error.response["Error"].get("Message") if isinstance(error, ClientError) else None
         raise EmulatorError(f"The stack could not be created: {one_line(message or error)}") from error

@@ -2,8 +2,8 @@
 
 `local.stack.process` starts it. Its settings come from the environment, as ministack's own do: GATEWAY_PORT (the AWS
 port), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (the pair of this run, for ministack the one of its root user),
-DELAYER_API_PORT, DELAYER_LOG_FOLDER, DELAYER_METERING; with a state that is kept, DELAYER_STATE_FOLDER and
-DELAYER_STACK (the unique part of the stack's id). With DELAYER_TLS the functions use a port of TLS, the others do not.
+DELAYER_API_PORT, DELAYER_LOG_FOLDER, DELAYER_METERING. With DELAYER_TLS the functions use a port of TLS, the
+others do not.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ import uvicorn
 import uvloop
 
 from local.emulator.access.certificate import ADDRESS, certificate_in
-from local.emulator.application import StateToKeep, application
+from local.emulator.application import application
 from local.emulator.asgi import Application
 from local.errors import EmulatorError
 from local.key_pair import KeyPair
@@ -79,12 +79,6 @@ def pair_given() -> KeyPair:
     return KeyPair(access_key_id=os.environ["AWS_ACCESS_KEY_ID"], secret_access_key=os.environ["AWS_SECRET_ACCESS_KEY"])
 
 
-def kept_state() -> StateToKeep | None:
-    """Finds the state that is to be kept, if there is one."""
-    folder = os.environ.get("DELAYER_STATE_FOLDER")
-    return StateToKeep(folder=Path(folder), stack=os.environ["DELAYER_STACK"]) if folder else None
-
-
 def main() -> None:
     """Serve until this process is ended."""
     threading.Thread(target=end_with_parent, daemon=True, name="end-with-parent").start()
@@ -93,7 +87,7 @@ def main() -> None:
         ports = [listening_at(aws_port), listening_at(api_port)]
         log_folder = Path(os.environ["DELAYER_LOG_FOLDER"])
         metering = bool(os.environ.get("DELAYER_METERING"))
-        app = application(api_port, log_folder, metering, pair_given(), kept_state())
+        app = application(api_port, log_folder, metering, pair_given())
         servers = [(server_of(app), ports)]
         if os.environ.get("DELAYER_TLS"):
             server, port = server_of_functions(app)

@@ -4,56 +4,37 @@ import importlib
 from pathlib import Path
 from typing import cast
 
-from attrs import frozen
-
 from local.emulator.access.awaited_answers import AwaitedAnswers
 from local.emulator.access.issued_keys import IssuedKeys
 from local.emulator.access.signatures import Signatures
 from local.emulator.asgi import Application, Receive, Scope, Send
 from local.emulator.aws_port import AwsPort, Serve
-from local.emulator.console.first_request import Console
+from local.emulator.console.first_request import console
 from local.emulator.function_logs import FunctionLogs
 from local.emulator.gateway import Gateway
-from local.emulator.keeping.state import State
 from local.emulator.metering.meter import Meter
 from local.emulator.metering.middleware import Metering
 from local.emulator.metering.ministack_tables import request_capacity, stored_item
 from local.emulator.observer import LogsAndMeter, folder_of
-from local.emulator.patches.cloudformation import name_stack
 from local.emulator.patches.install import install
 from local.emulator.processes.warm_up import warm_up
 from local.key_pair import EXPORTS, KeyPair
 
 
-@frozen(kw_only=True)
-class StateToKeep:
-    """A state that is kept."""
-
-    folder: Path
-    stack: str  # the unique part of the stack's id, from which names come that the state has
-
-
-def application(
-    api_port: int, log_folder: Path, metering: bool, pair: KeyPair, kept: StateToKeep | None = None
-) -> Application:
+def application(api_port: int, log_folder: Path, metering: bool, pair: KeyPair) -> Application:
     """The ASGI application that serves both ports. `pair` may do everything at the AWS port."""
     logs = FunctionLogs(log_folder)
     meter = Meter() if metering else None
-    corrections = install(LogsAndMeter(logs, meter))
+    install(LogsAndMeter(logs, meter))
     emulator = cast(Application, importlib.import_module("ministack.app").app)
     if meter:
         request_capacity()
         emulator = Metering(emulator, meter, api_port, stored_item)
-    gateway = Gateway(emulator, prepare=lambda: start_functions(logs), console=Console(api_port))
+    gateway = Gateway(emulator, prepare=lambda: start_functions(logs), console=console(api_port))
     exports = f".local/{api_port}/{EXPORTS}"
     own: dict[str, Serve] = {"/_local/api": gateway.open_api, "/_local/functions": gateway.start_functions}
     aws = AwsPort(emulator, own, Signatures(IssuedKeys(pair).secret_of), exports, AwaitedAnswers().awaits)
-    if kept is None:
-        return Ports(api_port, gateway, aws, emulator)
-    name_stack(importlib.import_module("ministack.services.cloudformation.handlers"), kept.stack)
-    state = State(kept.folder, corrections)
-    own.update(state.paths())
-    return Ports(api_port, state.doors.api(gateway), state.doors.aws(aws), emulator)
+    return Ports(api_port, gateway, aws, emulator)
 
 
 class Ports:

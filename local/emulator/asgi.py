@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
 from typing import Any
 
-from local.web_pages import headers_by_name
+from delayer.http.web_pages import headers_in
 
 # ASGI's own messages: which keys they have depends on their type.
 Scope = MutableMapping[str, Any]
@@ -17,15 +17,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 def headers_of(scope: Scope) -> dict[str, str]:
     """The headers of a request by name in lower case."""
-    return headers_by_name((text_of(name), text_of(value)) for name, value in scope["headers"])
-
-
-def text_of(header: bytes) -> str:
-    """A header's bytes as text, as ministack reads them."""
-    try:
-        return header.decode()
-    except UnicodeDecodeError:
-        return header.decode("latin-1")
+    return headers_in(scope["headers"])
 
 
 async def body_of(receive: Receive) -> bytes:

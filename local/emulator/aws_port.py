@@ -6,12 +6,12 @@ The emulator runs the code that is uploaded to it. Without a check, a web page i
 from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import quote
 
+from delayer.http.web_pages import Doorkeeper
 from local.emulator.access.awaited_answers import LARGEST
 from local.emulator.access.claims import Received, Refused
 from local.emulator.access.refusals import refuse
 from local.emulator.access.signatures import Signatures
 from local.emulator.asgi import Application, Message, Receive, Scope, Send, body_of, headers_of
-from local.web_pages import Doorkeeper
 
 DOOR = Doorkeeper(own_pages=False, subdomains=True)
 Serve = Callable[[Receive, Send], Awaitable[None]]

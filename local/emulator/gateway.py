@@ -8,9 +8,9 @@ import json
 from collections.abc import Callable
 from urllib.parse import quote
 
+from delayer.http.web_pages import Doorkeeper
 from local.emulator.asgi import Application, Receive, Scope, Send, body_of, headers_of, respond
 from local.emulator.console.first_request import is_console
-from local.web_pages import Doorkeeper
 
 DOOR = Doorkeeper(own_pages=True, subdomains=False)
 

@@ -1,4 +1,4 @@
-"""Installs hashed requirements into an environment, and makes it first: `python -m local.install stack`, and so on.
+"""Installs hashed requirements into an environment, and makes it first: `python -m local.install engine`, and so on.
 
 pip brings one package, uv, and uv installs the rest in seconds. Where uv cannot, pip does all (ADR 0136). What is here
 runs before anything is installed, and so imports the standard library only.
@@ -32,10 +32,13 @@ class Wanted(NamedTuple):
     folder: str = HOME  # of its environment
 
 
+ENGINE: Final = "requirements-serve.txt"
+STACK: Final = (ENGINE, "requirements-local.txt")
 WANTED: Final = {
-    "stack": Wanted("the stack, the command line and the console need", 7, ("requirements-local.txt",)),
-    "checks": Wanted("tests and checks need", 10, ("requirements-local.txt", "requirements-dev.txt")),
-    "site": Wanted("the documentation needs", 4, ("requirements-local.txt", "requirements-docs.txt")),
+    "engine": Wanted("the engine, the command line and the console need", 4, (ENGINE,)),
+    "stack": Wanted("the stack in the emulator and operators need", 5, STACK),
+    "checks": Wanted("tests and checks need", 10, (*STACK, "requirements-dev.txt")),
+    "site": Wanted("the documentation needs", 4, (*STACK, "requirements-docs.txt")),
     # Versions of the SAM CLI, whose packages are others than ours, for the test that performs the deployment.
     "sam-oldest": Wanted("the oldest SAM CLI needs", 8, ("tests/deployment/sam/oldest.txt",), ".sam/oldest"),
     "sam-newest": Wanted("the newest SAM CLI needs", 8, ("tests/deployment/sam/newest.txt",), ".sam/newest"),
@@ -182,7 +185,7 @@ def say(step: str) -> None:
 
 
 def install(name: str, root: Path) -> None:
-    """All that is wanted under the name; the client with the stack."""
+    """All that is wanted under the name; the client with the engine."""
     wanted = WANTED[name]
     environment = Environment(root / wanted.folder, root / HOME)
     environment.make()
@@ -190,7 +193,7 @@ def install(name: str, root: Path) -> None:
     say(f"Installing what {wanted.said} (about {wanted.seconds} s).")
     files = [part for file in wanted.files for part in ("--requirement", file)]
     with_uv = environment.install("--require-hashes", *files, with_uv=with_uv)
-    if name == "stack":
+    if name == "engine":
         environment.install(*CLIENT, with_uv=with_uv)
 
 

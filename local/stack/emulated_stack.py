@@ -1,4 +1,4 @@
-"""The stack on one machine as an object: for `make local`, the end-to-end tests and the benchmarks."""
+"""The stack on one machine as an object: for `make local-aws`, the end-to-end tests and the benchmarks."""
 
 import shutil
 from collections.abc import Callable, Mapping
@@ -7,13 +7,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from local.errors import EmulatorError
-from local.keeping.beginning import Choice
 from local.key_pair import KeyPair
 from local.project import PROJECT
-from local.stack.keeper import Keeper, Saved
 from local.stack.ports import free_ports, refuse_used
-from local.stack.process import STATE, EmulatorProcess
+from local.stack.process import EmulatorProcess
 from local.stack.running_stack import RunningStack
 
 if TYPE_CHECKING:
@@ -27,8 +24,8 @@ class EmulatedStack(RunningStack):
 
     The API is at `port`, the AWS endpoint at the next one; 0 means two free ports. `parameters` are template
     parameters. `metering` makes `meter()` available. With `starts_functions` False each function starts when it is
-    asked first, or by `start_functions`. With `tls` the functions reach the AWS endpoint over TLS. With `keep` it
-    begins with what `save` has saved in an earlier run on this port. Errors: EmulatorError.
+    asked first, or by `start_functions`. With `tls` the functions reach the AWS endpoint over TLS. Errors:
+    EmulatorError.
     """
 
     def __init__(
@@ -39,7 +36,6 @@ class EmulatedStack(RunningStack):
         template: Path = PROJECT / "template.yaml",
         progress: Progress = nullcontext,
         starts_functions: bool = True,
-        keep: Choice | None = None,
         *,
         tls: bool = False,
     ) -> None:
@@ -52,8 +48,6 @@ class EmulatedStack(RunningStack):
         self.process = EmulatorProcess(self.aws_port, self.port, self.folder, metering, self.pair, tls=tls)
         self.starts_functions = starts_functions
         self.expiries: list[Expiry] = []
-        self.keep = keep
-        self.keeper: Keeper | None = None
 
     def __enter__(self) -> Self:
         try:
@@ -72,11 +66,6 @@ class EmulatedStack(RunningStack):
         """Start the emulator, create the stack, open the API's address."""
         for port in (self.port, self.aws_port):
             refuse_used(port)
-        if self.keep and self.is_temporary:
-            raise EmulatorError("A stack on whatever port is free keeps no state: give it a port.")
-        if self.keep:
-            self.keeper = Keeper.of(self.folder / STATE, self.port, self.parameters, self.keep, self.request_emulator)
-            self.process.kept = self.keeper.settings()
         with self.progress("Starting the emulator"):
             self.process.start()
             from local.deployment.deploy import deploy, packaged_from  # boto3, while the emulator starts
@@ -84,14 +73,11 @@ class EmulatedStack(RunningStack):
             packaged = packaged_from(self.template, self.parameters)
             self.process.wait_until_ready()
         with self.progress("Creating the stack of template.yaml"):
-            fill = self.keeper.fill if self.keeper else lambda: None
-            self.outputs = deploy(self.clients, packaged, self.parameters, fill)
+            self.outputs = deploy(self.clients, packaged, self.parameters)
         if "ApiId" in self.outputs:
             self.request_emulator("PUT", "/_local/api", {"apiId": self.outputs["ApiId"]})
             if self.starts_functions:
                 self.start_functions()
-        if self.keeper:
-            self.keeper.release()
         self.start_expiry()
 
     def start_functions(self) -> None:
@@ -109,25 +95,10 @@ class EmulatedStack(RunningStack):
         for expiry in self.expiries:
             expiry.start()
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether there is something to save: it keeps its state, and has begun what cannot be undone."""
-        return self.keeper is not None and self.keeper.kept.has_begun
-
-    def save(self, hurry: Callable[[], bool] = lambda: False) -> Saved:
-        """Bring the stack to rest and save its state; only `stop` may follow. `hurry` says not to wait any longer."""
-        if self.keeper is None:
-            raise EmulatorError("This stack does not keep its state.")
-        for expiry in self.expiries:
-            expiry.stop()
-        return self.keeper.save(hurry=hurry)
-
     def stop(self) -> None:
-        """End every process; a second call does nothing. What was not saved is lost."""
+        """End every process; a second call does nothing."""
         for expiry in self.expiries:
             expiry.stop()
         self.process.stop()
-        if self.keeper:
-            self.keeper.close()
         if self.is_temporary:
             shutil.rmtree(self.folder, ignore_errors=True)

@@ -20,5 +20,5 @@ def refuse_used(port: int) -> None:
         raise EmulatorError(f"There is no port {port}; choose one from 1024 to 65533.") from None
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
-        remedy = "stop the program that uses it, or choose another with `make local PORT=9090`"
+        remedy = "stop the program that uses it, or choose another with PORT=9090"
         raise EmulatorError(f"Port {port} cannot be used ({reason}): {remedy}.") from None

@@ -8,7 +8,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from local.key_pair import EXPORTS, REGION, KeyPair, write_exports
 from local.project import PROJECT
 
 START_SECONDS = 60
-STATE = "state"  # the folder of what is kept, among the files of a run
 # What the executors' TLS and Python itself need. Everything else is left out: it would leak into the Lambda workers.
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
@@ -31,7 +29,6 @@ class EmulatorProcess:
     def __init__(
         self, aws_port: int, api_port: int, folder: Path, metering: bool, pair: KeyPair, *, tls: bool = False
     ) -> None:
-        self.kept: Mapping[str, str] = {}  # settings of a state that is kept
         self.aws_port = aws_port
         self.api_port = api_port
         self.folder = folder
@@ -71,10 +68,9 @@ class EmulatorProcess:
             )
 
     def empty_folder(self) -> None:
-        """Delete the logs and worker folders of an earlier run on this port, but no state that was kept."""
+        """Delete the logs and worker folders of an earlier run on this port."""
         for earlier in self.folder.iterdir() if self.folder.exists() else ():
-            if earlier.name != STATE:
-                shutil.rmtree(earlier) if earlier.is_dir() else earlier.unlink()
+            shutil.rmtree(earlier) if earlier.is_dir() else earlier.unlink()
         for name in ("logs", "tmp", "s3"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
 
@@ -104,7 +100,6 @@ class EmulatorProcess:
             "DELAYER_LOG_FOLDER": str(self.folder / "logs"),
             "DELAYER_METERING": "1" if self.metering else "",
             "DELAYER_TLS": "1" if self.tls else "",
-            **self.kept,
         }
         return {name: os.environ[name] for name in PASSED_ON if name in os.environ} | settings
 
@@ -132,7 +127,7 @@ class EmulatorProcess:
         return next((line.strip() for line in reversed(lines) if line.strip()), "it logged nothing")
 
     def stop(self) -> None:
-        """Kill the process and its Lambda workers. What is to be kept has been saved before."""
+        """Kill the process and its Lambda workers."""
         self.exports.unlink(missing_ok=True)
         process, self.process = self.process, None
         if process is None:

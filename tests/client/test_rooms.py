@@ -33,7 +33,8 @@ OF_EXTRAS = {
     "starlette": {"console"},
     "uvicorn": {"console"},
     "jinja2": {"console"},
-    "delayer": {"testing"},
+    # It is in the wheel; what guards a port is said once, and `delayer serve` runs it.
+    "delayer": {"testing", "console", "cli"},
 }
 NEVER = {"local", "operate", "tests", "functions", "bench", "yaml", "moto"}
 
@@ -64,6 +65,23 @@ def test_a_room_imports_only_what_it_may(path: Path) -> None:
     tops = {name.partition(".")[0] for name in imports(path)}
     assert tops & NEVER == set()
     assert {top for top in tops if room not in OF_EXTRAS.get(top, {room})} == set()
+
+
+OF_AN_ENGINE = """
+import json, sys
+from pathlib import Path
+from delayer_client.cli.app import app
+from delayer_client.operator import OperatorEngine, Where
+from delayer_client.operator.doctor import engine
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+def test_an_engine_is_operated_without_boto3() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", OF_AN_ENGINE], cwd=ROOT / "client", capture_output=True, text=True, check=True
+    )
+    assert set(json.loads(done.stdout)) & {"boto3", "botocore", "delayer"} == set()
 
 
 def test_the_library_alone_loads_nothing_of_the_extras() -> None:

@@ -21,7 +21,7 @@ from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.table import Table
 
 from delayer.engines.aws.dynamo_store import DynamoStore
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.store import Store
 from tests.contract.engines import DYNAMODBS, FAKE, OTHERS, SQLITE, STATEMENTS, Engines
 from tests.contract.recorder import Calls, record_calls
@@ -219,6 +219,12 @@ def aws(request: pytest.FixtureRequest, engines: Engines) -> Aws:
 def aws_or_fake(request: pytest.FixtureRequest, engines: Engines) -> Aws | None:
     """The same; None for the fake."""
     return None if request.param == FAKE else partial(engines.client, request.param)
+
+
+@pytest.fixture(scope="module", params=[FAKE, SQLITE, *OTHERS])
+def engine(request: pytest.FixtureRequest, engines: Engines) -> Aws | str:
+    """The same with SQLite, for the ports that have an engine on it. What is no AWS is named."""
+    return str(request.param) if request.param in (FAKE, SQLITE) else partial(engines.client, request.param)
 
 
 @pytest.fixture(scope="module")

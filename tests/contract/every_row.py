@@ -2,7 +2,7 @@
 
 from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.aws.expressions import from_attributes
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Item
 from delayer.engines.store.store import Store
 

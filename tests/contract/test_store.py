@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import (
     All,
     Change,
@@ -125,7 +126,7 @@ def other(request: pytest.FixtureRequest, engines: Engines) -> Any:
 
 def engines_of(dynamodb: Any, path: str) -> tuple[str, Sequence[Store]]:
     """SQLite in memory, in a file, and DynamoDB."""
-    stores = SqliteStore(), SqliteStore(path=path), DynamoStore(dynamodb)
+    stores = SqliteStore(), SqliteStore(database=Database(path=path)), DynamoStore(dynamodb)
     return create_table(dynamodb, "list", "entry"), stores
 
 

@@ -36,6 +36,7 @@ LAYERS: Final = {  # by the layers of the package; ports do nothing, and what is
         "routes",
         "lambdas",
         "targets",
+        "serve",
     },
     "wiring": {"wiring"},
     "IAM": set[str](),

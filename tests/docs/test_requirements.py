@@ -53,12 +53,16 @@ def test_all_have_the_same_versions() -> None:
     assert {package: found for package, found in versions.items() if len(found) > 1} == {}
 
 
-@pytest.mark.parametrize("name", ["local", "dev", "docs"])
-def test_each_has_all_that_its_packages_need_here(name: str) -> None:
-    """A file is installed together with that of the stack, and has no package that this one has on all platforms."""
-    local, own = (pins(ROOT / f"requirements-{part}.txt") for part in ("local", name))
-    assert name == "local" or [package for package, platform in own if not platform and (package, "") in local] == []
-    here = {package for package, platform in [*local, *own] if not platform or Marker(platform).evaluate()}
+@pytest.mark.parametrize(
+    ("before", "name"),
+    [((), "serve"), (("serve",), "local"), (("serve", "local"), "dev"), (("serve", "local"), "docs")],
+)
+def test_each_has_all_that_its_packages_need_here(before: tuple[str, ...], name: str) -> None:
+    """A file is installed together with those before it, and has no package that these have on all platforms."""
+    own = pins(ROOT / f"requirements-{name}.txt")
+    others = [key for part in before for key in pins(ROOT / f"requirements-{part}.txt")]
+    assert [package for package, platform in own if not platform and (package, "") in others] == []
+    here = {package for package, platform in [*others, *own] if not platform or Marker(platform).evaluate()}
     needed = {
         (package, canonicalize_name(needs.name))
         for package in here
@@ -72,7 +76,7 @@ def test_the_stack_has_what_the_client_needs() -> None:
     """The client is installed without its dependencies: its file names ranges, and these have no hashes."""
     project = tomllib.loads((ROOT / "client/pyproject.toml").read_text())["project"]
     lines = [*project["dependencies"], *chain.from_iterable(project["optional-dependencies"].values())]
-    local = pins(ROOT / "requirements-local.txt")
+    local = pins(ROOT / "requirements-serve.txt") | pins(ROOT / "requirements-local.txt")
     wanted = {(needs.name, ""): needs.specifier for needs in map(Requirement, lines)}
     assert [key for key, versions in wanted.items() if key not in local or local[key] not in versions] == []
 

@@ -6,7 +6,7 @@ from attrs import evolve
 
 from delayer.accept.rules import status as cancellation
 from delayer.dead_letters.model import Disposition, decide_disposition
-from delayer.dead_letters.rules import Refusal, decide_redrive
+from delayer.dead_letters.rules import LeftAsIs, decide_redrive
 from delayer.execute import rules as executing
 from delayer.flow.rules.gate import Go
 from delayer.ledger.model import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, State
@@ -113,11 +113,11 @@ def _forgets_the_stop(claim: Claim, seen: LedgerRow | None) -> Verdict:
     return evolve(verdict, row=evolve(verdict.row, stopped_at=0)) if isinstance(verdict, LedgerChange) else verdict
 
 
-def _redrives_stopped(schedule: Any, row: LedgerRow | None, now: Millis) -> Refusal | None:
+def _redrives_stopped(schedule: Any, row: LedgerRow | None, now: Millis) -> LeftAsIs | None:
     return decide_redrive(schedule, evolve(row, stopped_at=0) if row else None, now)
 
 
-def _redrives_claimed(schedule: Any, row: LedgerRow | None, now: Millis) -> Refusal | None:
+def _redrives_claimed(schedule: Any, row: LedgerRow | None, now: Millis) -> LeftAsIs | None:
     refusal = decide_redrive(schedule, row, now)
     return evolve(refusal, settled=True) if refusal and row and row.state is State.CLAIMED else refusal
 

@@ -6,7 +6,7 @@ from attrs import frozen
 
 from delayer.accept.rules import status as cancellation
 from delayer.dead_letters.model import Disposition, decide_disposition
-from delayer.dead_letters.rules import Refusal, decide_redrive
+from delayer.dead_letters.rules import LeftAsIs, decide_redrive
 from delayer.execute import rules as executing
 from delayer.flow.rules.gate import Later
 from delayer.ledger.model import LedgerRow
@@ -42,7 +42,7 @@ class Rules:
     cancel: Callable[..., object] = cancellation.decide_cancel
     replace: Callable[..., object] = cancellation.decide_replace
     stop: Callable[..., object] = cancellation.decide_stop
-    redrive: Callable[..., Refusal | None] = decide_redrive
+    redrive: Callable[..., LeftAsIs | None] = decide_redrive
     hold_first: bool = True  # the claim comes after the hold
     body_first: bool = True  # the body is stored before the ledger says so
     fresh_token: bool = True  # a retry that is not known to be sent is sent again with a token of its own

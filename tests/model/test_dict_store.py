@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Put, Query, entry_key, lacks
 from delayer.engines.store.store import WriteRefused, all_items
 from tests.contract.test_store import ENTRIES, RANGES, drawn, everything, outcome

@@ -67,6 +67,7 @@ FEATURES: Final = {
     ),
     "console": Feature("the pages at /console", r"console"),
     "local": Feature("the stack on one machine, and the benchmarks", r"local|bench|emulator|stacks"),
+    "serve": Feature("the durable engine on one machine", r"serve/|unit/engines/test_sqlite"),
     "template": Feature(
         "template.yaml, wiring, golden files",
         r"template|wiring|frozen|deployment|aws_calls|engines/(aws|test_process|test_workers)",
@@ -74,7 +75,7 @@ FEATURES: Final = {
     "http": Feature("requests and answers of the API, problems, hostile calls", r"http|problems"),
     "docs": Feature("pages, decisions, glossary", r"docs"),
     "tree": Feature("rules of the tree: imports, names, what it weighs", r"tests/unit/(test|patterns)|running|weight"),
-    "proofs": Feature("the simulation, and the record of all proofs", r"simulation|proofs"),
+    "proofs": Feature("the simulation, power cuts, and the record of all proofs", r"simulation|crashes|proofs"),
     "model": Feature("the model, and the deliberate defects", r"tests/model|defects"),
 }
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.engines.memory.runtime import ManualClock
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Delete, ItemChange, Put, Query, entry_key
 from delayer.engines.store.store import all_items
 from delayer.lambdas.memory_stream import REGISTRY

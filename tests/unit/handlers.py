@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import define
 
-from delayer_client.testing.functions import HandlerObserver, loaded
+from delayer.wiring.functions import HandlerObserver, loaded
 from tests.world import World
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]

@@ -1,24 +1,20 @@
 """Celery with tasks that have an ETA, on Redis."""
 
 import json
-import shutil
 import socket
 import time
-import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from bench.peers import environment
 from bench.peers.contender import CRASH, MEASURES, Memory, Unavailable
-from bench.peers.processes import Program, files_mb, memory_mb
+from bench.peers.contenders.installed import START_SECONDS, Installed
+from bench.peers.processes import files_mb, memory_mb
 from local.stack.ports import free_ports
 
 CONCURRENCY = 4  # processes; a request waits for the target more than for a processor
-START_SECONDS = 20
 AN_HOUR_IS_TOO_LONG = 15  # seconds
-CHUNK = 500  # schedules for one command
 # What Celery's documentation says about tasks that must not be lost: acknowledge late, also if the process is killed,
 # and take no more than one task ahead.
 RELIABLE = {"task_acks_late": True, "task_reject_on_worker_lost": True, "worker_prefetch_multiplier": 1}
@@ -26,7 +22,7 @@ RELIABLE = {"task_acks_late": True, "task_reject_on_worker_lost": True, "worker_
 MINUTE = {"broker_transport_options": {"visibility_timeout": 60, "unacked_restore_throttle": 1}}
 
 
-class Celery:
+class Celery(Installed):
     """A Redis that appends to its file each second, one worker, and one client."""
 
     fills_per_second = 700.0
@@ -39,83 +35,45 @@ class Celery:
         measures: Collection[str],
         comes_back_seconds: int = AN_HOUR_IS_TOO_LONG,
     ) -> None:
-        self.name = name
+        super().__init__(name, settings, measures)
         self.changed = {"worker_hijack_root_logger": False, **changed}
-        self.settings = settings
-        self.measures = measures
         self.comes_back_seconds = comes_back_seconds
-        self.programs: dict[str, Program] = {}
 
-    def __enter__(self) -> Self:
-        self.folder = environment.FOLDER / self.name
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
-        try:
-            self.interpreter = environment.python()
-            self.port = free_ports()[0]
-            self.start_redis()
-            self.restart()
-            self.start("client", [str(self.interpreter), "-m", "bench.peers.programs.celery_client"])
-            self.programs["client"].answer()
-            if not self.programs["client"].ask("ready", seconds=START_SECONDS):
-                raise Unavailable(f"The worker of Celery did not answer within {START_SECONDS} s.")
-        except BaseException:
-            self.stop()
-            raise
-        return self
+    def begin(self) -> None:
+        self.port = free_ports()[0]
+        self.start_redis()
+        self.restart()
+        client = self.start(self.client, "-m", "bench.peers.programs.celery_client")
+        client.answer()
+        if not client.ask("ready", seconds=START_SECONDS):
+            raise Unavailable(f"The worker of Celery did not answer within {START_SECONDS} s.")
 
-    def start(self, name: str, command: Sequence[str]) -> None:
-        """A program, with the settings of the application."""
-        variables = {
+    def variables(self) -> Mapping[str, str]:
+        return {
             "PEERS_BROKER": f"redis://127.0.0.1:{self.port}/0",
             "PEERS_SETTINGS": json.dumps(self.changed),
         }
-        self.programs[name] = Program(command, self.folder / f"{name}.log", variables)
 
     def start_redis(self) -> None:
         """Wait until it takes connections."""
         options = f"--port {self.port} --bind 127.0.0.1 --appendonly yes --appendfsync everysec --dir {self.folder}"
-        self.start("redis", [environment.redis_server(self.interpreter), *options.split(), "--save", ""])
+        redis = self.run("redis", environment.redis_server(self.interpreter), *options.split(), "--save", "")
         deadline = time.monotonic() + START_SECONDS
-        while self.programs["redis"].process.poll() is None and time.monotonic() < deadline:
+        while redis.process.poll() is None and time.monotonic() < deadline:
             with suppress(OSError):
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
                 return
             time.sleep(0.05)
         raise Unavailable(f"Redis did not start; see {self.folder}/redis.log.")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """The last to have started first."""
-        for program in reversed(self.programs.values()):
-            program.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def schedule(self, url: str, times: Sequence[int]) -> Mapping[str, int]:
-        items = [(str(uuid.uuid4()), due) for due in times]
-        for start in range(0, len(items), CHUNK):
-            self.programs["client"].ask("schedule", url=url, items=items[start : start + CHUNK])
-        return dict(items)
-
-    def cancel(self, schedule_id: str) -> str:
-        return str(self.programs["client"].ask("cancel", schedule_id=schedule_id))
-
-    def kill(self) -> None:
-        self.programs["worker"].kill()
-
     def restart(self) -> None:
-        command = f"-m celery -A bench.peers.programs.celery_tasks worker --concurrency {CONCURRENCY} --loglevel ERROR"
-        self.start("worker", [str(self.interpreter), *command.split()])
-
-    def waiting(self, missing: Collection[str]) -> int:
-        return min(int(self.programs["client"].ask("waiting")), len(missing))
+        arguments = (
+            f"-m celery -A bench.peers.programs.celery_tasks worker --concurrency {CONCURRENCY} --loglevel ERROR"
+        )
+        self.start(self.worker, *arguments.split())
 
     def memory(self) -> Memory | None:
-        used = memory_mb(self.programs[name].process.pid for name in ("redis", "worker"))
+        used = memory_mb(self.programs[name].process.pid for name in ("redis", self.worker))
         return None if used is None else Memory(processes_mb=used, store_mb=files_mb(self.folder.rglob("*aof*")))
 
 

@@ -13,14 +13,15 @@ from bench.peers.predecessor.algorithm import point_in_time
 from bench.peers.predecessor.store import Store
 from bench.peers.processes import Program
 
+CANNOT = {CANCEL: "It has no cancel.", MEMORY: "What waits is in the stores of AWS."}
+
 
 class Predecessor:
     """Its functions are a process; its table and its queue are a file, which stays when they are killed."""
 
     settings = "no setting; its API, which refuses what is due within 90 s, is left out"
-    measures: Collection[str] = tuple(
-        one for one in MEASURES if one not in (CANCEL, MEMORY)
-    )  # it cannot cancel; its store is AWS's
+    cannot: Mapping[str, str] = CANNOT
+    measures: Collection[str] = tuple(one for one in MEASURES if one not in CANNOT)
     fills_per_second = 5000.0
     comes_back_seconds = 75  # its functions start with the next minute
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from delayer_client.cli.commands import operators, owned, schedules, series
+from delayer_client.cli.commands import operators, owned, schedules, series, serving
 from delayer_client.cli.options import CONTEXT, InOrder, examples, with_signature
 from delayer_client.cli.shared import shared
 
@@ -46,7 +46,7 @@ def make() -> typer.Typer:
     )
     version = CONTEXT.replace(name="version", annotation=Version, default=False)
     app.callback(help=HELP, epilog=examples(EXAMPLES))(with_signature(_callback, [version, *shared()], _callback))
-    for add in (*schedules.ALL, *series.ALL, *owned.ALL, *operators.ALL):
+    for add in (*schedules.ALL, *series.ALL, *owned.ALL, *serving.ALL, *operators.ALL):
         add(app)
     return app
 

@@ -25,7 +25,10 @@ MEANING: Final = {
         "Done. Of `cancel ID`: it will never be handed over. Of a group: the job has ended, and its counts say what "
         "was handed over before. Of `--wait`: it was executed."
     ),
-    Exit.NO: "The answer is no: it is too late, the name is taken, or what was waited for has failed.",
+    Exit.NO: (
+        "The answer is no: it is too late, the name is taken, or what was waited for has failed. Of `serve`: what may "
+        "pass by itself, such as a port in use."
+    ),
     Exit.USAGE: "Wrong usage: a flag, a value or a field is wrong, or a question could not be asked.",
     Exit.NOT_FOUND: "There is no such schedule, series, connection, job or dead letter, or it is forgotten.",
     Exit.NOT_ALLOWED: "No credentials, or credentials that are not allowed to do it.",

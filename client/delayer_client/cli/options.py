@@ -204,5 +204,8 @@ def group(
 
 def functions_group(name: str, text: str, function: str, further: Sequence[inspect.Parameter] = ()) -> typer.Typer:
     """A group of commands that call one function of the stack."""
-    needs = f"It needs the permission lambda:InvokeFunction on STACK-{function}."
+    needs = (
+        f"It needs the permission lambda:InvokeFunction on STACK-{function}; with --data it is about an engine on this "
+        "machine, and needs none."
+    )
     return group(name, f"{text} For operators.\n\n{needs}", further, OF_FUNCTIONS)

@@ -21,6 +21,7 @@ VARIABLES: Final = {
     "owner": "DELAYER_OWNER",
     "zone": "DELAYER_ZONE",
     "stack": "DELAYER_STACK",
+    "data": "DELAYER_DATA",
 }
 
 
@@ -33,6 +34,7 @@ class Settings:
     owner: str = ""  # on one machine only
     zone: str = ""  # in which times are read and shown
     stack: str = ""  # its name in CloudFormation, for operators
+    data: str = ""  # the folder of an engine on this machine, for operators
     aws_profile: str = ""  # of AWS's own configuration
     aws_region: str = ""  # of the stack, for a domain of your own: its URL does not say it
 

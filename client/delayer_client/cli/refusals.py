@@ -51,6 +51,8 @@ OPERATORS: Final = {
     "NoCredentials": Exit.NOT_ALLOWED,
     "NotAllowed": Exit.NOT_ALLOWED,
     "NoStack": Exit.NOT_FOUND,
+    "NoEngine": Exit.NO_ANSWER,
+    "NotYours": Exit.NOT_ALLOWED,
     "WrongSetting": Exit.USAGE,
     "Interrupted": Exit.NO_ANSWER,
     "Unfinished": Exit.NO_ANSWER,

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from attrs import define, evolve, field, frozen
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from delayer_client import Delayer
     from delayer_client.cli.showing.output import Output
-    from delayer_client.operator import OperatorStack
+    from delayer_client.operator import OperatorEngine, OperatorStack
     from delayer_client.transport.credentials import Credentials
 
 
@@ -116,13 +117,26 @@ class Session:
             now=self.surroundings.now,
         )
 
+    @property
+    def data(self) -> str:
+        """The folder of the engine that operators mean; empty if they mean a stack. Raises NotRead for both."""
+        of_stack = ("url", "stack", "aws_profile", "aws_region")
+        said = [name for name in of_stack if getattr(self.flags, name)] + ["by_name"] * self.by_name
+        if said and self.flags.data:
+            raise NotRead(f"--data is an engine on this machine: leave out --{said[0].replace('_', '-')}, or --data.")
+        return "" if said else self.settings.data
+
     @cached_property
-    def operators(self) -> "OperatorStack":
-        """The stack as operators see it. Raises OperatorError, Missing, NotRead."""
+    def operators(self) -> "OperatorStack | OperatorEngine":
+        """The stack, or the engine, as operators see it. Raises OperatorError, Missing, NotRead."""
         if self.by_name and self.flags.url:
             raise NotRead("--by-name asks no URL: give --url or --by-name, not both.")
         if self.surroundings.operators:
             return cast("OperatorStack", self.surroundings.operators(self))
+        if data := self.data:
+            from delayer_client.operator import OperatorEngine
+
+            return OperatorEngine(Path(data))
         from delayer_client.cli.extras import needing
 
         with needing("aws"):

@@ -46,6 +46,7 @@ SHARED: Final = {
     "token": Shared("--token", "A token; DELAYER_TOKEN is seen by fewer.", "JWT"),
     "zone": Shared("--zone", "The zone of times, as Europe/Lisbon (DELAYER_ZONE).", "ZONE", zone_names),
     "stack": Shared("--stack", "The stack's name (DELAYER_STACK), or delayer.", "NAME"),
+    "data": Shared("--data", "The folder of an engine on this machine (DELAYER_DATA).", "DIR"),
     "aws_profile": Shared("--aws-profile", "A profile of AWS's configuration.", "NAME"),
     "aws_region": Shared("--aws-region", "Of the stack, if the URL does not say it.", "REGION"),
     "by_name": Shared(
@@ -56,7 +57,16 @@ AWS: Final = ("aws_profile", "aws_region")  # every command takes them; those of
 # What commands take, by what they call.
 OF_API: Final = ("json", "url", "profile", "owner", "token", "zone")
 OF_BOTH: Final = (*OF_API, "stack", *AWS)  # the API, and the account of the stack
-OF_FUNCTIONS: Final = ("json", "url", "profile", "zone", "stack", *AWS, "by_name")  # of the stack, never the API
+OF_FUNCTIONS: Final = (
+    "json",
+    "url",
+    "profile",
+    "zone",
+    "stack",
+    *AWS,
+    "by_name",
+    "data",
+)  # of the stack, never the API
 
 
 def shared(takes: tuple[str, ...] = OF_API, url_names: tuple[str, ...] = ("--url", "--api-url")) -> list[Any]:

@@ -3,7 +3,7 @@
     from delayer_client.console import serve
     serve(url="https://abc.execute-api.eu-west-1.amazonaws.com", port=8765, open_browser=True)
 
-`application(Place(…))` is the ASGI application, for `make local`, which serves it beside the API.
+`application(Place(…))` is the ASGI application, for `delayer serve`, which serves it beside the API.
 """
 
 from delayer_client.console.application import application

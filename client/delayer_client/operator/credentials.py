@@ -1,4 +1,4 @@
-"""With which credentials a stack is operated: those that `make local` has written, or boto3's own."""
+"""With which credentials a stack is operated: those that `make local-aws` has written, or boto3's own."""
 
 import os
 import re
@@ -123,12 +123,13 @@ def endpoint_of_environment() -> str:
 def _exports_of_environment(port: int, profile: str) -> Mapping[str, str]:
     """As a shell has them after `. .local/<port>/aws.env`. Raises NoCredentials if it has not, or those of another."""
     endpoint = endpoint_of_environment()
-    if urlsplit(endpoint).port == port + 1:  # where `make local` serves AWS
+    if urlsplit(endpoint).port == port + 1:  # where `make local-aws` serves AWS
         return _keys_of_environment(endpoint, profile)
     other = f" AWS_ENDPOINT_URL is {endpoint}, which is not of this port." if endpoint else ""
     raise NoCredentials(
-        f"There is no file .local/{port}/aws.env in this folder or above it, which `make local` writes while "
-        f"it runs.{other} Start it (make local PORT={port}), and call from its folder."
+        f"There is no file .local/{port}/aws.env in this folder or above it, which `make local-aws` writes while "
+        f"it runs.{other} Start it (make local-aws PORT={port}), and call from its folder. For an engine "
+        "(delayer serve), give its folder with --data."
     )
 
 
@@ -143,7 +144,7 @@ def _keys_of_environment(endpoint: str, profile: str) -> Mapping[str, str]:
         why = f"{' and '.join(of_an_account)} was given" if of_an_account else "there are no keys beside it"
         raise NoCredentials(
             f"AWS_ENDPOINT_URL is {endpoint}, of this machine, and {why}: the credentials of an account are not used "
-            "there. Read all that `make local` has written into this shell: . .local/<port>/aws.env"
+            "there. Read all that `make local-aws` has written into this shell: . .local/<port>/aws.env"
         )
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
     return {**found, "AWS_ENDPOINT_URL": endpoint, "AWS_REGION": region}
@@ -169,8 +170,8 @@ def local_port(url: str) -> int:
 
 
 def exports_of(port: int, folder: Path) -> Mapping[str, str]:
-    """Reads the lines that `make local` has written for this port; empty if it has not, or if they lead away from this
-    machine.
+    """Reads the lines that `make local-aws` has written for this port; empty if it has not, or if they lead away
+    from this machine.
     """
     for place in (folder, *folder.parents):
         try:

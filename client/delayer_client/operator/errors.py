@@ -52,6 +52,14 @@ class NoStack(OperatorError):
     """There is no such stack, or it is another one than that of the URL, or it lacks what was asked for."""
 
 
+class NoEngine(OperatorError):
+    """No engine runs on the data folder."""
+
+
+class NotYours(OperatorError):
+    """The engine on the data folder is that of another user."""
+
+
 class Refused(OperatorError):
     """A function of the stack does not carry out the command. The text is its own."""
 

@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError, HTTPClientError
 
+from delayer_client.operator.answers import result_of
 from delayer_client.operator.calls import NO_KEYS, NOT_SIGNED_IN, no_credentials
-from delayer_client.operator.errors import (
-    Interrupted,
-    NoStack,
-    OperatorError,
-    Refused,
-    of_refusal,
-)
+from delayer_client.operator.errors import Interrupted, NoStack, OperatorError, of_refusal
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
@@ -35,7 +30,7 @@ class OperatorFunction:
         """The result of one command. Raises Refused, Interrupted, NotAllowed, NoStack, NoCredentials."""
         if self.before_change and event["command"] not in READING and not event.get("dryRun"):
             self.before_change()
-        return self._result(*self._invoked(event))
+        return result_of(self.name, *self._invoked(event))
 
     def _invoked(self, event: Mapping[str, Any]) -> tuple[bool, Any]:
         """Whether the function failed, and what it answered."""
@@ -50,17 +45,6 @@ class OperatorFunction:
             raise no_credentials(error) from error
         except BotoCoreError as error:
             raise OperatorError(str(error)) from error
-
-    def _result(self, has_failed: bool, content: Any) -> dict[str, Any]:
-        if has_failed:
-            why = content.get("errorMessage", content) if isinstance(content, dict) else content
-            raise Interrupted(f"{self.name} failed: {why}")
-        if not isinstance(content, dict) or "ok" not in content:
-            raise OperatorError(f"{self.name} does not answer as an operator's function does: {str(content)[:200]}")
-        if not content["ok"]:
-            raise Refused(content["error"])
-        result: dict[str, Any] = content["result"]
-        return result
 
     def _translated(self, error: ClientError) -> OperatorError:
         code, said = error.response["Error"]["Code"], error.response["Error"].get("Message", "")

@@ -56,7 +56,7 @@ class OperatorStack:
     ) -> Self:
         """By the URL of its API, by its name, or by both. Raises NoCredentials.
 
-        With the URL of one machine, such as http://localhost:8080, the credentials are those that `make local` has
+        With the URL of one machine, such as http://localhost:8080, the credentials are those that `make local-aws` has
         written into `.local/8080/aws.env` of `folder` (that of the process) or of one above it; otherwise boto3's.
         """
         return cls(find_credentials(url, folder=folder, region=region, profile=profile), stack, url)

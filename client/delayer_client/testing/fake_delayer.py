@@ -129,7 +129,7 @@ class FakeDelayer:
 
     def advance_to_next(self) -> datetime | None:
         """Moves the clock to the next moment at which something happens; None if nothing will."""
-        following = self._stack.pump.next_at()
+        following = self._stack.next_at()
         if following is not None:
             self.advance_to(datetime_of(following))
         return None if following is None else self.now
@@ -184,9 +184,7 @@ class FakeDelayer:
         with self._lock:
             if self._is_unavailable():
                 return unavailable()
-            made: Response = self._stack.function(function).handler.answer(request)
-            if "/series" in request.route:
-                self._stack.look_for_waiting()
+            made = self._stack.call(function, request)
             with self._settling() as is_first:
                 if is_first:  # who calls from within an attempt finds that the rest happens after it
                     self._stack.settle()

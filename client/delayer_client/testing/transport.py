@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from typing import Final
-from urllib.parse import parse_qsl
 
 import httpx
 
 from delayer.http.answers import Response
+from delayer.http.received import received
 from delayer.http.requests import OWNER_HEADER, ApiRequest, Caller
 from delayer.http.routing import Routed, route_of
+from delayer.http.web_pages import headers_by_name
 
 HERE: Final = Caller(address="127.0.0.1")
 
@@ -38,21 +39,8 @@ class FakeTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 
 def request_of(request: httpx.Request, routed: Routed, path: str, query: str, owner: str) -> ApiRequest:
-    """Headers that are sent twice are joined, as API Gateway does. Who names no owner is the one of the fake."""
-    headers: dict[str, str] = {}
-    for name, value in request.headers.multi_items():
-        headers[name] = f"{headers[name]},{value}" if name in headers else value
+    """Returns the request. Without an owner in its headers, it is that of the fake."""
+    headers = headers_by_name(request.headers.multi_items())
     if owner:
         headers.setdefault(OWNER_HEADER, owner)
-    parameters: dict[str, str] = {}
-    for name, value in parse_qsl(query, keep_blank_values=True):
-        parameters[name] = f"{parameters[name]},{value}" if name in parameters else value
-    return ApiRequest(
-        route=routed.route,
-        path=path,
-        parameters=routed.parameters,
-        query=parameters,
-        headers=headers,
-        body=request.content,
-        caller=HERE,
-    )
+    return received(routed, path, query, headers, body=request.content, caller=HERE)

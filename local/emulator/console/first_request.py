@@ -1,9 +1,9 @@
 """The console beside the API, which is imported when it is asked for first: so the stack starts no later for it."""
 
-import asyncio
 import sys
 
-from local.emulator.asgi import Application, Receive, Scope, Send
+from delayer.serve.door.when_asked import MadeWhenAsked
+from local.emulator.asgi import Application
 from local.project import PROJECT
 
 PREFIX = "/console"
@@ -14,20 +14,9 @@ def is_console(path: str) -> bool:
     return path == PREFIX or path.startswith(f"{PREFIX}/")
 
 
-class Console:
+def console(port: int) -> Application:
     """ASGI application. It has guards of its own, because a link from elsewhere may open it."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self.application: Application | None = None
-        self.turn = asyncio.Lock()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        async with self.turn:
-            if self.application is None:
-                self.application = await asyncio.to_thread(made, self.port)
-        await self.application(scope, receive, send)
+    return MadeWhenAsked(lambda: made(port))
 
 
 def made(port: int) -> Application:

@@ -2,7 +2,6 @@
 
 import functools
 import re
-from collections.abc import Callable
 from typing import Any
 
 Parameters = dict[str, dict[str, Any]]  # name -> {Value, …}
@@ -121,13 +120,3 @@ def _route(key: str, operation: dict[str, Any], schemes: dict[str, Any]) -> dict
         "authorizationScopes": [],
         "apiKeyRequired": False,
     }
-
-
-def name_stack(handlers: Any, unique: str) -> None:
-    """Give the first stack that is created this unique part of its id. On AWS, too, a stack keeps its id.
-
-    Names of queues have a part of it. A stack that is created again over its kept data has to find them there.
-    """
-    new: Callable[[], str] = handlers.new_uuid
-    once = iter([unique])
-    handlers.new_uuid = lambda: next(once, None) or new()

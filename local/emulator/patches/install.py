@@ -4,8 +4,6 @@ import importlib
 import threading
 from importlib.metadata import version
 
-from attrs import frozen
-
 from local.emulator.access.function_sessions import issue_secret_credentials
 from local.emulator.interpreter import make_ids_quickly, take_short_turns
 from local.emulator.observer import Observer
@@ -27,7 +25,6 @@ from local.emulator.patches.queues.mappings import (
     take_turns,
 )
 from local.emulator.patches.queues.receive import QuickReceive
-from local.emulator.patches.queues.visibility_index import VisibilityIndex
 from local.emulator.patches.statements import authorize_statements, note_changes, refuse_mixed_batches
 from local.emulator.patches.streams import StreamPoller, match_what_is_absent, name_who_expires
 from local.emulator.processes.forking import fork_functions
@@ -38,15 +35,7 @@ MINISTACK_VERSION = "1.5.33"
 TRANSFORM = "samtranslator.translator.transform"
 
 
-@frozen(kw_only=True)
-class Corrections:
-    """Those that others ask."""
-
-    streams: StreamPoller
-    index: VisibilityIndex
-
-
-def install(observer: Observer) -> Corrections:
+def install(observer: Observer) -> None:
     """Apply every correction. EmulatorError if another version is installed than the one they were written for."""
     check_version(version("ministack"))
     take_short_turns()
@@ -66,8 +55,7 @@ def install(observer: Observer) -> Corrections:
     modules = [importlib.import_module(f"ministack.services.cloudformation.{name}") for name in evaluating]
     resolve_pseudo_parameters(modules, responses)
     import_apis(provisioners, importlib.import_module("ministack.services.apigateway"))
-    streams = StreamPoller(lambda_service, dynamodb)
-    streams.install()
+    StreamPoller(lambda_service, dynamodb).install()
     name_who_expires(dynamodb)
     match_what_is_absent(lambda_service)
     parse_once(dynamodb, importlib.import_module("ministack.services._dynamodb_keywords"))
@@ -89,7 +77,6 @@ def install(observer: Observer) -> Corrections:
     invoke_as_rules_do(lambda_service, importlib.import_module("ministack.services.eventbridge"))
     shorten_waits(lambda_service)
     import_ahead()
-    return Corrections(streams=streams, index=wakes.index)
 
 
 def import_ahead() -> None:

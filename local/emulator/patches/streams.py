@@ -1,13 +1,11 @@
 """DynamoDB streams: threads for each event source mapping, and a restart at the lowest failed record."""
 
 import functools
-import sys
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
-from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -15,7 +13,6 @@ from local.emulator.observer import InvocationResult
 from local.emulator.patches.stream_lanes import Lane, Record, lane_of
 
 READ_AT_ONCE: Final = 1000  # records, as GetRecords
-MOST: Final = sys.maxsize  # records
 KEPT_SECONDS: Final = 60.0  # for somebody who reads the stream by its API
 HISTORY: Final = threading.RLock()  # while records are counted or forgotten
 EXPIRED = "expiresAt < :now"  # the condition of a delete that plays DynamoDB's TTL; nobody else has it
@@ -84,8 +81,6 @@ class StreamPoller:
         self.service = lambda_service
         self.dynamodb = dynamodb
         self.mappings: dict[str, StreamMapping] = {}  # by UUID
-        # Records that an earlier run has left: (table, function) -> them. The mapping handles them first.
-        self.carried: dict[tuple[str, str], list[Record]] = {}
 
     def install(self) -> None:
         """Take the streams out of ministack's polling thread, which is not woken by them any more."""
@@ -148,12 +143,6 @@ class StreamMapping:
         self.lanes = [Lane(size=size, window=window) for _ in range(lanes)]
         self.read_until = self.starting_place()  # from which on nothing was read
 
-    @property
-    def function(self) -> str:
-        """The name of its function."""
-        name: str = self.esm["FunctionName"].rpartition(":")[2]
-        return name
-
     def start(self) -> None:
         """Start its threads. They end with the process, or with the mapping."""
         for work in (self.read_forever, *(partial(self.handle_forever, lane) for lane in self.lanes)):
@@ -171,8 +160,6 @@ class StreamMapping:
 
     def read_forever(self) -> None:
         """Read what is new, whenever there is something, and forget what is done."""
-        for record in self.poller.carried.pop((self.table, self.function), []):
-            self.lanes[lane_of(record, len(self.lanes))].add([(self.read_until, record)])
         forgotten_at = time.monotonic()
         while self.wake.is_set() or self.exists():
             self.wake.clear()
@@ -207,16 +194,6 @@ class StreamMapping:
             for number, wanted in by_lane.items():
                 self.lanes[number].add(wanted)
         return bool(records)
-
-    def left(self) -> list[Record]:
-        """Returns the records that are not done, in the order of the stream: those that wait in the lanes, and those
-        that were not read yet.
-        """
-        with HISTORY:
-            waiting = [entry for lane in self.lanes for entry in list(lane.waiting)]
-            unread = self.dynamodb.stream_records_since(self.table, self.read_until, MOST)
-            wanted = self.service._apply_filter_criteria(unread, self.esm) if unread else []
-        return [record for _, record in sorted(waiting, key=itemgetter(0))] + list(wanted)
 
     def checkpoint(self) -> int:
         """The place of the first record that is not done."""

@@ -25,6 +25,7 @@ class RegisteredActions(Mapping[str, ActionType]):
 
     clock: Clock
     action_rows: ReadsActions
+    absent: Mapping[str, str] = field(factory=dict)  # types that could be offered here, and why they are not
     _read: Mapping[str, Registration] | None = field(default=None, init=False)
     _read_at: Millis = field(default=0, init=False)
 

@@ -12,8 +12,8 @@ from attrs import define, evolve, field, frozen
 from delayer.dead_letters.model import Contents
 from delayer.dead_letters.redrive import NO_SCHEDULE, OPERATOR, REDRIVEN, Impossible, Redrive, Report, report
 from delayer.dead_letters.rules import (
+    LeftAsIs,
     Order,
-    Refusal,
     Selection,
     WrongOrder,
     admit_order,
@@ -211,7 +211,7 @@ class Bulk:
     def _foretell(self, order: Order, one: One) -> Report | Unavailable:
         """Says what the command would do, by the row of this moment."""
         schedule, now = one.schedule, self.clock.now()
-        decision: Refusal | LedgerChange | None
+        decision: LeftAsIs | LedgerChange | None
         try:
             row = self.redrive.ledger.read(schedule.id)
             if order.command == "redrive":
@@ -222,7 +222,7 @@ class Bulk:
             return error
         except IllegalTransition as error:
             return report(schedule, str(error), settled=False), None
-        if isinstance(decision, Refusal):
+        if isinstance(decision, LeftAsIs):
             return report(schedule, decision.reason, settled=decision.settled), None
         return report(schedule, REDRIVEN, settled=True), None
 

@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 from delayer.actions.rules.message_group import message_group_of
 from delayer.dead_letters.model import BROUGHT_BACK, Contents, decode
 from delayer.dead_letters.ports import DeadLetterStore
-from delayer.dead_letters.rules import ACCEPTED, Refusal, decide_discard, decide_redrive, filed, redriven, settled
+from delayer.dead_letters.rules import ACCEPTED, LeftAsIs, decide_discard, decide_redrive, filed, redriven, settled
 from delayer.engines.ports import Clock, Observer, Outgoing, Queue, Unavailable
 from delayer.history.model import SeriesRefuses
 from delayer.ledger.model import IllegalTransition, LedgerChange, LedgerRow, State, signed
@@ -132,7 +132,7 @@ class Redrive:
         """Reports the result. `handed_over` as that of its contents."""
         row, now = self.ledger.read(schedule.id), self.clock.now()
         decision = decide_discard(schedule, row, now, handed_over=handed_over)
-        if isinstance(decision, Refusal):
+        if isinstance(decision, LeftAsIs):
             return report(schedule, decision.reason, settled=decision.settled)
         self._write(decision)
         self.observer.note("discarded", schedule.id, by=self.by)

@@ -26,32 +26,34 @@ FIELDS: Final = ("prefix", "reason", "from", "until", "owner", "group", "action"
 
 
 @frozen(kw_only=True)
-class Refusal:
+class LeftAsIs:
     """Why a command leaves a schedule as it is."""
 
     reason: str
     settled: bool  # whether its stored body is not needed any more
 
 
-def decide_redrive(schedule: Schedule, row: LedgerRow | None, now: Millis, *, accepted: bool = False) -> Refusal | None:
+def decide_redrive(
+    schedule: Schedule, row: LedgerRow | None, now: Millis, *, accepted: bool = False
+) -> LeftAsIs | None:
     """None: it is redriven. `accepted` says that the body carries the outcome of an attempt that was accepted."""
     if accepted:
-        return Refusal(reason=ACCEPTED, settled=False)
+        return LeftAsIs(reason=ACCEPTED, settled=False)
     if row and not row.ended and row.state is not State.SCHEDULED:
         # The function that stored this body may not have written the end yet: the body must not be deleted.
-        return Refusal(reason=f"not redriven: it is {row.state}; try again later", settled=False)
+        return LeftAsIs(reason=f"not redriven: it is {row.state}; try again later", settled=False)
     if row and row.state not in REDRIVABLE:
-        return Refusal(reason=f"not redriven: it is {row.state}", settled=True)
+        return LeftAsIs(reason=f"not redriven: it is {row.state}", settled=True)
     if row and row.stopped_at:
-        return Refusal(reason="not redriven: its owner has stopped it; discard it", settled=False)
+        return LeftAsIs(reason="not redriven: its owner has stopped it; discard it", settled=False)
     if now - schedule.point_in_time > STALE_AFTER:
-        return Refusal(reason="not redriven: it is more than 29 days late; POST it again", settled=False)
+        return LeftAsIs(reason="not redriven: it is more than 29 days late; POST it again", settled=False)
     return None
 
 
 def decide_discard(
     schedule: Schedule, row: LedgerRow | None, now: Millis, *, handed_over: bool
-) -> LedgerChange | Refusal:
+) -> LedgerChange | LeftAsIs:
     """The end that a discard writes (ADR 0072). Raises IllegalTransition.
 
     `handed_over` says that the body is a message of an executor's queue. Whoever wanted to cancel a claimed schedule
@@ -61,14 +63,14 @@ def decide_discard(
         return LedgerChange(row=ended_unclaimed(schedule.id, schedule.owner, State.DROPPED, now, DISCARDED))
     if row.state not in DISCARDABLE:
         if row.ended:
-            return Refusal(reason=f"it stays {row.state}", settled=True)
-        return Refusal(reason=f"it is {row.state}: on its way; wait for its end", settled=False)
+            return LeftAsIs(reason=f"it stays {row.state}", settled=True)
+        return LeftAsIs(reason=f"it is {row.state}: on its way; wait for its end", settled=False)
     if row.claimed_at and not (handed_over or row.was_attempted or row.stopped_at):
         reason = (
             "it was claimed, and is not known to have been handed over: redrive it. If its target must not be reached "
             "any more, its owner stops it first (POST /schedules/{id}/stop)"
         )
-        return Refusal(reason=reason, settled=False)
+        return LeftAsIs(reason=reason, settled=False)
     return LedgerChange(row=ended(row, State.DROPPED, now, DISCARDED), over=row)
 
 

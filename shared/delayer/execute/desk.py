@@ -26,6 +26,7 @@ class Until:
 
     at: Millis
     kept_since: Millis = field(default=0, kw_only=True)  # from then on its turn at a target keeps it waiting; 0: none
+    for_room: bool = field(default=False, kw_only=True)  # sooner, if somebody leaves the room
     is_idle: bool = field(default=False, kw_only=True)  # nobody waits for it: it ends when all others have ended
 
 
@@ -89,6 +90,7 @@ class Desk:
     clock: Clock
     workers: Workers
     requests: Mapping[type, SharedRequest]  # in the order in which they are made
+    asks_itself: bool = False  # no request takes long: none has a thread of its own
     _chairs: dict[Chair, None] = field(factory=dict, init=False)
     _idle: set[Chair] = field(factory=set, init=False)
     _sleeping: list[tuple[Millis, int, Chair]] = field(factory=list, init=False)  # with the number of its wish
@@ -115,10 +117,25 @@ class Desk:
     def run(self) -> None:
         """Until all have ended but those that nobody waits for."""
         while self.number:
-            self._hear(0)  # first: what has ended in time has not taken too long
-            self._wake()
-            if not self._ask() and self.number:
-                self._hear(self._next())
+            if not self.go_on() and self.number:
+                self._hear(self.next_at())
+
+    def nudge(self, number: int) -> None:
+        """So many have left: as many of those that wait for room look again."""
+        now = self.clock.now()
+        waiting = sorted(
+            (at, wish, chair)
+            for at, wish, chair in self._sleeping
+            if wish == chair.number and isinstance(chair.wish, Until) and chair.wish.for_room
+        )
+        for _, wish, chair in waiting[:number]:
+            heappush(self._sleeping, (now, wish, chair))
+
+    def go_on(self) -> bool:
+        """All that can be done now, up to one request. Whether there was one."""
+        self._hear(0)  # first: what has ended in time has not taken too long
+        self._wake()
+        return self._ask()
 
     def _go_on(self, chair: Chair, answer: Any) -> None:
         """To its next wish, or to its end."""
@@ -204,7 +221,7 @@ class Desk:
         chairs = list(first.values())
         self._asking[kind] = [chair for chair in asking if chair not in chairs]
         do, number = partial(request.do, [chair.wish for chair in chairs]), next(self._numbers)
-        if len(chairs) < self.number:
+        if len(chairs) < self.number and not self.asks_itself:
             self._start(number, chairs, do)
         else:
             self._apart[number] = chairs
@@ -220,7 +237,7 @@ class Desk:
             for chair in chairs:
                 self._go_on(chair, error)
 
-    def _next(self) -> Millis | None:
+    def next_at(self) -> Millis | None:
         """When something is to be done next, if nothing is heard before."""
         moments = [asking[0].since + self.requests[kind].moment for kind, asking in self._asking.items() if asking]
         return min([*moments, *(at for at, *_ in self._sleeping[:1])], default=None)

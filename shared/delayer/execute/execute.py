@@ -104,9 +104,11 @@ class Execute:
     workers: Workers
     new_token: Callable[[], str]
     room: Room
+    decode: Callable[[str], ExecutorMessage | OutcomeMessage | WarmUp] = decode_for_executor
     seconds: float = 0  # that an attempt may take; 0: it ends by itself
     check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
     permit: Callable[[ExecutorMessage], Refused | None] = lambda _: None  # by the policy of its owner
+    is_sure: bool = False  # its queue knows whether it has a message already, and takes it once
     has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
 
     def __call__(
@@ -119,7 +121,7 @@ class Execute:
         """
         self.workers.begin()
         done: dict[str, bool | None] = {}
-        desk = Desk(clock=self.clock, workers=self.workers, requests=self._requests())
+        desk = Desk(clock=self.clock, workers=self.workers, requests=self.requests())
         try:
             for received in batch:
                 desk.begin(self.settle(received), partial(_note, done, received.message_id))
@@ -133,7 +135,8 @@ class Execute:
 
     # ------------------------------------------------------------ what courses ask for
 
-    def _requests(self) -> dict[type, SharedRequest]:
+    def requests(self) -> dict[type, SharedRequest]:
+        """What its courses ask a desk for, in this order."""
         return {
             LineUp: SharedRequest(do=self.line_up),
             Read: SharedRequest(do=self.read),
@@ -179,7 +182,7 @@ class Execute:
         message: ExecutorMessage | OutcomeMessage | None = None
         held: Held | None = None
         try:
-            read = decode_for_executor(received.body)
+            read = self.decode(received.body)
             if isinstance(read, WarmUp):
                 return True
             message = read
@@ -239,7 +242,7 @@ class Execute:
             if answer.at - now > MAX_HOLD or now - began > HELD_AT_MOST:
                 return evolve(answer, at=max(answer.at, now + HELD_AT_MOST))
             kept_since = (kept_since or now) if answer.message.slots else 0  # for its turn, and not for room
-            yield Until(answer.at, kept_since=kept_since)
+            yield Until(answer.at, kept_since=kept_since, for_room=answer.at - now <= self.room.step)
 
     def _by_row(self, held: Held, row: LedgerRow | None, later: Waiting | None) -> Course:
         """Whether the message may be deleted; or the row that is in the way; None: room is to be found again."""
@@ -392,18 +395,7 @@ class Execute:
 
         So does one that returns no result: what is not counted would be repeated for ever. Raises NotAttempted.
         """
-        try:
-            result = self.target(message)
-        except NotAttempted:
-            raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - it must not take the batch along
-            where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent (ADR 0067)
-            self._warn("the target raised", message, error=type(error).__name__, where=where)
-            return Retry(detail=f"the executor failed: {type(error).__name__}", reached=False)
-        if not isinstance(result, Result):
-            self._warn("the target returned no result", message, returned=type(result).__name__)
-            return Retry(detail="the executor returned no Done, Retry or Refused", reached=False)
-        return result
+        return reached(self.target, message, self.observer)
 
     def _check_time(self) -> None:
         if not self.has_time():
@@ -529,6 +521,8 @@ class Execute:
         So another is sent, with a token of its own, and from now on the first that arrives makes the attempt. Neither
         is refused before that: the one that is left may be the only one (ADR 0084).
         """
+        if self.is_sure:  # the same once more: the queue has it, or takes it now
+            return (yield from self.send_for(message, row, self.clock.now()))
         if row.arrival is not Arrival.CONTESTED:
             current = yield Write(LedgerChange(row=contested(row), over=row))
             if current is not None:
@@ -554,8 +548,9 @@ class Execute:
         return (yield self._put(message, delay))
 
     def _put(self, message: ExecutorMessage | OutcomeMessage, delay: int) -> SendOn:
-        group = message_group_of(message.schedule)
-        return SendOn(Outgoing(body=encode(message), delay_seconds=delay, message_group=group))
+        is_once = self.is_sure and isinstance(message, ExecutorMessage)
+        group, once = message_group_of(message.schedule), message.fence if is_once else ""
+        return SendOn(Outgoing(body=encode(message), delay_seconds=delay, message_group=group, once=once))
 
     def fail(self, message: ExecutorMessage, row: LedgerRow, reason: str) -> Course:
         """The body is stored first: a failed schedule can be redriven. Whether the message may be deleted."""
@@ -595,6 +590,23 @@ class Execute:
 
     def _warn(self, event: str, message: ExecutorMessage | OutcomeMessage | None, **facts: Any) -> None:
         self.observer.warn(event, message.schedule.id if message else "", **facts)
+
+
+def reached(target: Target, message: ExecutorMessage, observer: Observer) -> Result:
+    """One attempt at a target, whatever that does. Raises NotAttempted."""
+    schedule_id = message.schedule.id
+    try:
+        result = target(message)
+    except NotAttempted:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - it must not take the batch along
+        where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent (ADR 0067)
+        observer.warn("the target raised", schedule_id, error=type(error).__name__, where=where)
+        return Retry(detail=f"the executor failed: {type(error).__name__}", reached=False)
+    if not isinstance(result, Result):
+        observer.warn("the target returned no result", schedule_id, returned=type(result).__name__)
+        return Retry(detail="the executor returned no Done, Retry or Refused", reached=False)
+    return result
 
 
 def _note(done: dict[str, bool | None], message_id: str, is_done: bool | None) -> None:

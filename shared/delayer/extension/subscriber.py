@@ -11,7 +11,7 @@ event, and the events of one schedule may come in any order: `event.id` tells an
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,17 +28,29 @@ __all__ = ["Event", "EventType", "NotDone", "State", "Subscriber", "setting", "s
 IN_LAMBDA: Final = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda's own
 
 
-def subscriber(name: str) -> "Callable[[Callable[[Event], object]], Subscriber]":
-    """Makes a function a reader of lifecycle events. Its folder is `functions/subscriber-<name>`."""
-    return lambda read: Subscriber(name, read)
+def subscriber(
+    name: str, *, events: Collection[EventType | str] = ()
+) -> "Callable[[Callable[[Event], object]], Subscriber]":
+    """Makes a function a reader of lifecycle events. Its folder is `functions/subscriber-<name>`.
+
+    `events` are the types that it is called with, such as `"failed"`; without them, all. In a stack, its line in
+    `template.yaml` saves the calls of the others. Raises ValueError for what is no type.
+    """
+    types = frozenset(map(EventType, events))
+    return lambda read: Subscriber(name, _only(types, read) if types else read, types)
+
+
+def _only(types: Collection[EventType], read: Callable[[Event], object]) -> Callable[[Event], object]:
+    return lambda event: read(event) if event.type in types else None
 
 
 class Subscriber:
     """Lambda calls this, with a batch of the subscriber's queue."""
 
-    def __init__(self, name: str, read: Callable[[Event], object]) -> None:
+    def __init__(self, name: str, read: Callable[[Event], object], events: Collection[EventType] = ()) -> None:
         self.name = name
         self.read = read
+        self.events = events  # empty: all
         if IN_LAMBDA in os.environ:
             _ = self._of_queue  # at the cold start, which has more of a processor than a call
 

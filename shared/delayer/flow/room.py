@@ -15,7 +15,7 @@ from attrs import evolve, field, frozen
 from delayer.actions.rules.model import Result
 from delayer.engines.ports import Clock, Unavailable
 from delayer.flow.rules.block import Block, Party, aging_from
-from delayer.flow.rules.gate import SHORTEST_WAIT, Go, Later, Message, Wait, crowd_wait, has_room, seat_wait
+from delayer.flow.rules.gate import SHORTEST_WAIT, SLOTS, Go, Later, Message, Wait, crowd_wait, has_room, seat_wait
 from delayer.flow.rules.limit import PREPARE, Come, turn_of
 from delayer.flow.use_cases.breaker import Breaker
 from delayer.flow.use_cases.gate import Gate, at_a_time, by_rate
@@ -89,6 +89,8 @@ class Room:
     turns: Turns
     seats: Seats
     breaker: Breaker
+    slots: int = SLOTS  # attempts at a time
+    step: Millis = STEP  # between two looks of what finds no seat or slot
     _inside: dict[str, tuple[Party, list[HeldSeats]]] = field(factory=dict, init=False)  # by receipt: each has a slot
     _refused: dict[str, Millis] = field(factory=dict, init=False)  # since when there is no seat or slot, by receipt
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)  # of who is inside; AWS is not asked in it
@@ -242,10 +244,12 @@ class Room:
 
     def _has_slot(self, party: Party) -> bool:
         """Slots cost nothing: each environment sees to its own (ADR 0113)."""
-        if has_room(running := len(self._inside), running, running):  # whosever they are
+        running = len(self._inside)
+        if has_room(running, running, running, self.slots):  # whosever they are
             return True
         inside = [one for one, _ in self._inside.values()]
-        return has_room(inside.count(party), sum(one.owner == party.owner for one in inside), running)
+        of_owner = sum(one.owner == party.owner for one in inside)
+        return has_room(inside.count(party), of_owner, running, self.slots)
 
     def _without_place(
         self, key: str, message: ExecutorMessage, party: Party, limit: Block | None
@@ -256,7 +260,7 @@ class Room:
         asked = aged.nonce, aged.age_from, now
         wait = seat_wait(limit, *asked) if limit else crowd_wait(party, *asked)
         if now - self._refused.setdefault(key, now) < PATIENCE:
-            return Later(message=aged, at=now + STEP, why=wait.block)
+            return Later(message=aged, at=now + self.step, why=wait.block)
         del self._refused[key]
         self.breaker.crowded(party)
         return Later(message=aged, at=now + wait.seconds * SECOND, why=wait.block)

@@ -23,7 +23,7 @@ class Caller:
     """The sender of a call, as the door that has let it pass says."""
 
     arn: str = ""  # with AWS_IAM: the user, or the session of a role. Empty: nobody but the owner is known
-    claims: Mapping[str, Any] = field(factory=dict)  # with JWT: of the token, which was checked
+    claims: Mapping[str, Any] = field(factory=dict)  # with JWT and TOKEN: of the token, which was checked
     address: str = ""  # IP address
 
 
@@ -110,7 +110,7 @@ class MissingScope(Problem):
 class Authorization:
     """As the deployment has said it."""
 
-    kind: str  # the template's parameter ApiAuthorization
+    kind: str  # the template's parameter ApiAuthorization; TOKEN on one machine (ADR 0184)
     claim: str = "sub"  # of a token: the one that names the owner
     read_scope: str = ""  # empty: no scope is asked for
     write_scope: str = ""
@@ -119,7 +119,7 @@ class Authorization:
         """Raises NotLoopback: an API that asks for no credentials is open to its own machine only. MissingScope."""
         if self.kind == "NONE":
             refuse_other_machines(request.caller)
-        if self.kind != "JWT":
+        if self.kind not in ("JWT", "TOKEN"):
             return
         access = access_of(request.route)
         wanted = self.read_scope if access == "read" else self.write_scope
@@ -132,7 +132,8 @@ class Authorization:
         Raises Unknown; Invalid for a header that cannot be an owner. An owner whose name is over MAX_OWNER may be older
         than this limit: it keeps what it has, and gets nothing new.
         AWS_IAM: the user or role, without a role's session, so that the next session is the same owner. JWT: issuer of
-        the token and its `claim`, the parameter JwtOwnerClaim. NONE: the header Delayer-Owner.
+        the token and its `claim`, the parameter JwtOwnerClaim. TOKEN: its `claim` alone, for the
+        engine is the only issuer. NONE: the header Delayer-Owner.
         """
         owner = self._authenticated(request)
         if _bytes(owner) > MAX_OWNER and request.route in CREATE:
@@ -147,6 +148,8 @@ class Authorization:
                 return _fitting(_of_iam(request.caller.arn))
             case "JWT":
                 return _fitting(_of_jwt(str(claims.get("iss") or ""), claims.get(self.claim), self.claim))
+            case "TOKEN":
+                return _fitting(_of_token(str(claims.get(self.claim) or "")))
             case "NONE":
                 return _of_header(request.header(OWNER_HEADER))
         raise Unknown("no such authorization")
@@ -228,6 +231,12 @@ def _of_jwt(issuer: str, named: object, claim: str) -> str:
     if not isinstance(named, str) or is_list(named):
         raise Unknown(f"the claim {claim} of the token, which names the owner here, is not one text")
     return f"{issuer} {named}"
+
+
+def _of_token(owner: str) -> str:
+    if not owner:
+        raise Unknown("no owner of the token")
+    return owner
 
 
 def _fitting(owner: str) -> str:

@@ -139,8 +139,12 @@ class Relay(HandOver):
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Handles all; returns the ids of the messages that SQS must deliver again."""
         now, bodies = self.clock.now(), {one.message_id: one.body for one in batch}
-        decisions = self._needed({key: self.read(body, now) for key, body in bodies.items()})
-        decisions |= self.lined_up({key: one.message for key, one in _of(Go, decisions).items()}, now)
+        return self.carry_out(self._needed({key: self.read(body, now) for key, body in bodies.items()}), bodies, now)
+
+    def carry_out(self, decisions: Mapping[str, Decision], bodies: Mapping[str, str], now: Millis) -> list[str]:
+        """What was decided, after a look at what makes schedules wait. The ids of those to be delivered again."""
+        due = {key: one.message for key, one in _of(Go, decisions).items()}
+        decisions = {**decisions, **self.lined_up(due, now)}
         going = _of(Go, decisions)
         failed = [
             *self._wait(_of(rules.WaitForExecutor, decisions)),

@@ -3,11 +3,12 @@
 import re
 import socket
 import ssl
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from errno import errorcode
 from functools import partial
 from http.client import HTTPException, HTTPResponse
+from ipaddress import IPv4Network, IPv6Network
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import quote
@@ -96,6 +97,7 @@ class HttpTarget:
     """
 
     allow_private: bool  # on one machine, the targets are on the same machine
+    private: Sequence[IPv4Network | IPv6Network] = ()  # these, if not all of them are allowed
     resolve: Resolve = resolve
     connections: HttpConnections = field(factory=HttpConnections)
     _look_ups: LookUps = field(init=False)
@@ -184,7 +186,7 @@ class HttpTarget:
             raise TargetForbidden(f"not the name of a host: {host}") from error
         if self.allow_private:
             return addresses[0]
-        public = [public_address(address) for address in addresses]
+        public = [public_address(address, self.private) for address in addresses]
         if not public[0] or None in public:
             raise TargetForbidden(f"not a public address, and the stack allows no other: {host}")
         return public[0]

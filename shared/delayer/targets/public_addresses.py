@@ -5,9 +5,9 @@ So an address must pass these tables, and those of Python as well.
 """
 
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from threading import BoundedSemaphore, Lock, Thread
 from time import monotonic
 from typing import Final
@@ -61,14 +61,19 @@ KEPT_SECONDS: Final = 1.0
 MOST_KEPT: Final = 1000
 
 
-def public_address(text: str) -> str | None:
-    """The address to connect to, that of IPv4 if it was mapped into IPv6. None if it is not public, or no address."""
+def public_address(text: str, private: Sequence[IPv4Network | IPv6Network] = ()) -> str | None:
+    """The address to connect to, that of IPv4 if it was mapped into IPv6. None if it is not public, or no address.
+
+    An address of one of the networks in `private` counts as public.
+    """
     try:
         address = ip_address(text)
     except ValueError:
         return None
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         address = address.ipv4_mapped
+    if any(address in network for network in private):
+        return str(address)
     if not address.is_global or address.is_multicast or any(address in network for network in REFUSED):
         return None
     if isinstance(address, IPv6Address) and (address not in GLOBAL_UNICAST or address.scope_id):

@@ -27,7 +27,7 @@ from delayer.engines.memory.runtime import (
     Tokens,
 )
 from delayer.engines.ports import Clock, Parallel, Workers
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Item, Put, row_key
 from delayer.lambdas.memory_stream import (
     CONTROL,

@@ -9,13 +9,12 @@ Who uses it says with `run` how a function is run: at once, beside others, or in
 settled before `run` returns. Who decides what comes next, as the simulation does, uses the sources alone.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence, Sized
+from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from delayer.engines.memory.messaging import MemoryQueue
-from delayer.engines.ports import Clock
+from delayer.engines.ports import Clock, ReceivedMessage
 from delayer.history.model import LifecycleRecord, of_record, of_row
 from delayer.lambdas.memory_stream import LEDGER, SCHEDULES, Feed, MemoryStream
 from delayer.schedule.instants import MINUTE, Millis
@@ -84,11 +83,41 @@ class StreamSource(Source):
         return not self.stream.unread()
 
 
+class Received(Protocol):
+    """A queue, as its consumer sees it."""
+
+    @property
+    def name(self) -> str:
+        """As the manifest has it."""
+        ...
+
+    def receive(self, at_most: int = 10) -> list[ReceivedMessage]:
+        """Some of what is visible."""
+        ...
+
+    def settle(self, batch: Sequence[ReceivedMessage], failed: Sequence[str]) -> None:
+        """What was not reported as failed is done with."""
+        ...
+
+    def put_off(self, batch: Sequence[ReceivedMessage], until: Millis) -> None:
+        """They are visible again then, and as if nobody had received them."""
+        ...
+
+    def next_visible(self) -> Millis | None:
+        """When the next message can be received."""
+        ...
+
+    @property
+    def messages(self) -> Sized:
+        """All that are in it."""
+        ...
+
+
 @define(kw_only=True, eq=False)
 class QueueSource(Source):
     """A queue. What is not settled comes again after its visibility timeout."""
 
-    queue: MemoryQueue
+    queue: Received
     at_most: int = 10
     alone: bool = False  # each message in a batch of its own, as many one after the other
 
@@ -124,7 +153,7 @@ class Minutes(Source):
     _last: Millis = field(init=False, default=0)
 
     def batches(self) -> Iterator[Batch]:
-        if (now := self.clock.now()) - self._last >= MINUTE:
+        if not 0 <= (now := self.clock.now()) - self._last < MINUTE:  # a clock may be set back
             self._last = now
             yield Batch(source=self, items=())
 

@@ -13,6 +13,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from delayer_client.cli.app import app
+from delayer_client.cli.profiles import VARIABLES
 from delayer_client.cli.session import Session, Surroundings
 from delayer_client.testing import FakeDelayer
 
@@ -71,16 +72,15 @@ class Cli:
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing of the user's own; a window of 80 columns."""
-    for name in ("DELAYER_URL", "DELAYER_TOKEN", "DELAYER_OWNER", "DELAYER_ZONE", "DELAYER_STACK", "NO_COLOR"):
+    for name in (*VARIABLES.values(), "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("DELAYER_CONFIG", str(tmp_path / "config" / "config.toml"))
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("COLUMNS", "80")
 
 
-@pytest.fixture
-def delayer() -> Cli:
-    fake = FakeDelayer()
+def cli_of(fake: FakeDelayer) -> Cli:
+    """Of this Delayer; nobody can be asked."""
     surroundings = Surroundings(
         transport=fake.transport,
         now=lambda: fake.now,
@@ -88,3 +88,8 @@ def delayer() -> Cli:
         is_terminal=lambda: False,
     )
     return Cli(surroundings=surroundings, fake=fake)
+
+
+@pytest.fixture
+def delayer() -> Cli:
+    return cli_of(FakeDelayer())

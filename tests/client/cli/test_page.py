@@ -53,7 +53,7 @@ OPERATED = [
 
 @pytest.mark.parametrize(("page", "line"), OPERATED)
 def test_a_command_of_operators_finds_the_stack_that_make_finds(page: str, line: str, delayer: Cli) -> None:
-    """Without a URL and without --by-name it would look for a `make local`."""
+    """Without a URL and without --by-name it would look for a `make local-aws`."""
     args = shlex.split(line)
     assert understood(args, delayer) == []
     assert {"--by-name", "--url"} & set(args), page

@@ -119,7 +119,7 @@ def test_a_list_for_readers_and_for_scripts(delayer: Cli) -> None:
     shown = delayer("list", "--group", "orders")
     assert [line.rstrip() for line in shown.out.splitlines()] == [
         "DUE      STATE      NAME   ID",
-        f"in 60 s  enqueued          {first}",
+        f"in 60 s  scheduled         {first}",
         f"in 2 h   scheduled  later  {second}",
     ]
     assert [one["scheduleId"] for one in delayer("list", "--json").objects] == [first, second]

@@ -102,7 +102,7 @@ def test_nothing_that_cannot_be_undone_is_done_at_one_click() -> None:
             assert f'action="/console/schedules/{one.id}/{what}"' in page
             assert f'<a class="button" href="/console/schedules/{one.id}">Leave it</a>' in page
         found = world.client.get_named("invoice-20")
-        assert (found.id, found.state) == (one.id, "enqueued")
+        assert (found.id, found.state) == (one.id, "scheduled")
 
 
 def test_a_move_asks_with_the_old_time_and_the_new_one_by_the_clock_of_the_reader() -> None:

@@ -5,10 +5,10 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from delayer.http.web_pages import Doorkeeper, headers_in
 from delayer_client import HttpRequest
-from delayer_client.console.guards.door import Verdict, headers_by_name, verdict_of
+from delayer_client.console.guards.door import Verdict, verdict_of
 from delayer_client.console.guards.sessions import AT_MOST, Sessions
-from local.web_pages import Doorkeeper
 from tests.client.console.world import HOST, ORIGIN, console, served
 
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
@@ -64,7 +64,7 @@ def test_a_change_needs_the_origin_of_the_console() -> None:
 
 def test_a_repeated_header_hides_nothing() -> None:
     pairs = [(b"Host", HOST.encode()), (b"Origin", ORIGIN.encode()), (b"origin", b"https://evil.example")]
-    assert verdict_of("GET", headers_by_name(pairs)) is Verdict.OTHER_PAGE
+    assert verdict_of("GET", headers_in(pairs)) is Verdict.OTHER_PAGE
 
 
 def test_a_link_from_elsewhere_gets_a_page_without_data_that_asks_again() -> None:

@@ -18,7 +18,7 @@ HERE = "http://localhost:8080"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Below the one in which `make local` runs."""
+    """Below the one in which `make local-aws` runs."""
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     return inner
@@ -45,7 +45,7 @@ def test_on_one_machine_they_are_what_make_local_has_written(tmp_path: Path, fol
 
 def test_without_the_file_a_real_account_is_not_asked(folder: Path) -> None:
     """AWS credentials are there, but the URL is of this machine."""
-    with pytest.raises(NoCredentials, match=r"no file \.local/8080/aws\.env.*make local PORT=8080"):
+    with pytest.raises(NoCredentials, match=r"no file \.local/8080/aws\.env.*make local-aws PORT=8080"):
         find_credentials(HERE, folder=folder)
 
 

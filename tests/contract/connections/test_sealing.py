@@ -9,8 +9,10 @@ from delayer.connections.ports import Seal
 from delayer.engines.aws.secrets import AesGcm
 from delayer.engines.memory.runtime import MemorySeal
 from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite.secrets import KeyRing, KeySeal
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import Aws
+from tests.contract.engines import SQLITE
 
 ADAPTER = AesGcm
 TOKEN = "t-0123456789"
@@ -25,8 +27,10 @@ def keyed(aws: Aws, name: str, key: str = "k" * 64) -> AesGcm:
 
 
 @pytest.fixture
-def seal(aws_or_fake: Aws | None, request: pytest.FixtureRequest) -> Seal:
-    return MemorySeal() if aws_or_fake is None else keyed(aws_or_fake, request.node.name.partition("[")[0])
+def seal(engine: Aws | str, request: pytest.FixtureRequest) -> Seal:
+    if engine == SQLITE:
+        return KeySeal(keys=KeyRing(keys=(b"k" * 32,)))
+    return MemorySeal() if isinstance(engine, str) else keyed(engine, request.node.name.partition("[")[0])
 
 
 def test_what_was_sealed_is_opened(seal: Seal) -> None:

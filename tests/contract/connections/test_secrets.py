@@ -8,20 +8,26 @@ import pytest
 from delayer.engines.aws.secrets import SecretsManager, owner_hash
 from delayer.engines.memory.runtime import MemorySecrets
 from delayer.engines.ports import Secrets, Unavailable
+from delayer.engines.sqlite.secrets import KeyRing, SqliteSecrets
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import Aws
+from tests.contract.engines import SQLITE
+from tests.contract.one_connection import OneConnection
 from tests.samples import OWNER
 
 ADAPTER = SecretsManager
 VALUE = "k-0123456789"
+KEYS = KeyRing(keys=(b"k" * 32,))
 
 
 @pytest.fixture
-def secrets(aws_or_fake: Aws | None, request: pytest.FixtureRequest) -> Secrets:
-    if aws_or_fake is None:
+def secrets(engine: Aws | str, request: pytest.FixtureRequest) -> Secrets:
+    if engine == SQLITE:
+        return SqliteSecrets(database=OneConnection(), keys=KEYS)
+    if isinstance(engine, str):
         return MemorySecrets()
     prefix = f"{request.node.name.partition('[')[0]}/connections"
-    return SecretsManager(secretsmanager=aws_or_fake("secretsmanager"), prefix=prefix)
+    return SecretsManager(secretsmanager=engine("secretsmanager"), prefix=prefix)
 
 
 def test_what_was_made_is_read(secrets: Secrets) -> None:

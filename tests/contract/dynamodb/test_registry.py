@@ -23,7 +23,7 @@ from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.aws.expressions import from_attributes
 from delayer.engines.memory.runtime import InOrder
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import ItemChange
 from delayer.engines.store.store import Store
 from delayer.history.ports import Member, Members

@@ -6,7 +6,7 @@ from attrs import define
 from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.memory.runtime import ManualClock
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.store import Store
 from delayer.lambdas.memory_stream import RELAXED as FED
 from delayer.lambdas.memory_stream import Feed

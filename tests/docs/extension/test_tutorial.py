@@ -28,7 +28,7 @@ NOT_COPIED = shutil.ignore_patterns(
     *(".git", ".venv", ".engines", ".local", ".schemathesis", ".hypothesis", ".pytest_cache", "__pycache__", "site"),
     ".mypy_cache",  # another process may be writing it
 )
-PORTS = 3  # of `make local`: the API, the AWS endpoint and the receiver
+PORTS = 3  # of `make local-aws`: the API, the AWS endpoint and the receiver
 TUTORIALS: dict[str, tuple[str, str | None]] = {  # from where to where, on each page
     "extend/extending.md": ("\n### 1. Make it\n", None),
     "extend/subscribers.md": ("\n## Make it\n", "\n## What an event holds\n"),
@@ -71,7 +71,7 @@ class Copy:
         """Writes the file, runs the commands, or waits for what the running stack shows."""
         if step.title:
             self._write(step)
-        elif step.text == "make local\n":
+        elif step.text == "make local-aws\n":
             running.append(self._start())
             self._wait_for("Ctrl-C", running[-1])
         elif step.language == "sh":
@@ -138,7 +138,7 @@ class Copy:
 
 
 def three_free_ports() -> int:
-    """The first of three neighbours: `make local` takes them."""
+    """The first of three neighbours: `make local-aws` takes them."""
     while True:
         first, _ = free_ports()
         try:
@@ -183,7 +183,7 @@ def parts_of(page: str) -> dict[str, list[Fence]]:
     """The steps of a page: what makes something and tests it, what checks the whole project, what tests what the
     template gives to it, and what runs it."""
     whole = [step for step in performed(page) if step.title or step.language in ("sh", "text")]
-    local = [step.text for step in whole].index("make local\n")
+    local = [step.text for step in whole].index("make local-aws\n")
     first, last = (1 + [step.text for step in whole].index(command) for command in CHECK)
     return {MAKES: whole[: first - 1], CHECKS: whole[first - 1 : last], TESTS: whole[last:local], RUNS: whole[local:]}
 
@@ -202,7 +202,7 @@ def all_made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Performance]:
 def test_a_tutorial_shows_all_that_it_needs(page: str) -> None:
     """It makes something new, tests it, checks it, runs it, and says what is to be seen."""
     commands = "".join(step.text for step in steps(page) if step.language == "sh")
-    for command in ("make new-", ".venv/bin/pytest tests/functions/", "make lint", "make local", "curl "):
+    for command in ("make new-", ".venv/bin/pytest tests/functions/", "make lint", "make local-aws", "curl "):
         assert command in commands
     assert steps(page)[-1].language == ("sh" if page == "extend/subscribers.md" else "text")
 
@@ -248,4 +248,4 @@ def test_all_that_was_made_runs(all_made: Performance) -> None:
     first, *others = (parts_of(page)[RUNS] for page in TUTORIALS)
     all_made.perform(first)
     for steps_of_a_page in others:
-        all_made.perform([step for step in steps_of_a_page if step.text != "make local\n"])
+        all_made.perform([step for step in steps_of_a_page if step.text != "make local-aws\n"])

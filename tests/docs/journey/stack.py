@@ -18,7 +18,7 @@ from attrs import define, evolve, field
 from delayer.engines.memory.runtime import Tokens
 from delayer.schedule.instants import Millis
 from delayer.targets.http_request import HttpTarget
-from delayer_client.testing.functions import HandlerObserver, loaded
+from delayer.wiring.functions import HandlerObserver, loaded
 from tests.unit.targets.server import Handler, Server, status
 from tests.world import World
 

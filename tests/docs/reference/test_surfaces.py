@@ -60,7 +60,8 @@ def test_every_target_is_described_as_make_help_does() -> None:
 @pytest.mark.parametrize(
     ("target", "names"),
     [
-        ("local", ["PORT", "DELAYER_PERIOD", "PARAMETERS", "ARGS", "KEEP"]),
+        ("local", ["PORT", "ARGS"]),
+        ("local-aws", ["PORT", "DELAYER_PERIOD", "PARAMETERS", "ARGS"]),
         ("deploy", ["PARAMETERS", "TAGS", "STACK"]),
         ("rm-policy", ["NAME", "FORCE"]),
         ("new-policy", ["NAME"]),

@@ -1,4 +1,4 @@
-"""One stack for the blocks of a module, as `make local` starts it, and the readers who run them."""
+"""One stack for the blocks of a module, as `make local-aws` starts it, and the readers who run them."""
 
 from collections.abc import Iterator
 

@@ -23,7 +23,8 @@ STAND_INS: Final = {
     "curl": """case " $*" in *" -f"*) ;; *) set -- --fail-with-body "$@" ;; esac
 exec /usr/bin/curl -H "Delayer-Owner: $DELAYER_OWNER" "$@"
 """,
-    "make": 'exec /usr/bin/make -o .venv/installed-local -o .venv/installed -o .venv/installed-docs "$@"',
+    "make": 'exec /usr/bin/make -o .venv/installed-serve -o .venv/installed-local -o .venv/installed \\\n'
+    '  -o .venv/installed-docs "$@"',
 }
 
 
@@ -56,7 +57,7 @@ class Place:
                 self.ids.setdefault(session, {})[kind] = found[-1]
 
     def environment(self, owner: str) -> dict[str, str]:
-        """What a reader of the page has set: `.venv/bin` on the path, and the exports of `make local`."""
+        """What a reader of the page has set: `.venv/bin` on the path, and the exports of `make local-aws`."""
         pair, work = self.stack.pair, self.work_of(owner)
         return {
             "PATH": f"{self.programs}:{ROOT / '.venv/bin'}:/usr/local/bin:/usr/bin:/bin",

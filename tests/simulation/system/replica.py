@@ -6,7 +6,7 @@ from typing import Final
 from attrs import define, field
 from greenlet import getcurrent
 
-from delayer.engines.sqlite import Heard, SqliteStore
+from delayer.engines.sqlite.store import Heard, SqliteStore
 from delayer.engines.store.model import Delete, Item, ItemChange, Key, Page, Put, Query, StoredItem, Write, holds, kept
 from delayer.engines.store.store import Answer, check_distinct
 from delayer.lambdas.memory_stream import JOURNAL

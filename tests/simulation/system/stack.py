@@ -19,7 +19,7 @@ from delayer.engines.memory.faults import Crash
 from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage, oldest
 from delayer.engines.memory.runtime import InOrder, MemoryObjects
 from delayer.engines.ports import Clock, ReceivedMessage, Unavailable, Workers
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.enqueue.enqueue import Enqueue, Sent
 from delayer.execute.execute import Execute
 from delayer.history.cloud_events import encode

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Change, Check, Delete, Is, ItemChange, KeyRange, Put, Query, entry_key, lacks
 from delayer.engines.store.store import WriteRefused
 
@@ -92,11 +93,11 @@ def test_one_item_expires_when_somebody_says_so(store: SqliteStore, heard: list[
 def test_a_file_keeps_what_was_written(tmp_path: Path) -> None:
     """Two processes may have it open: each sees what the other has written."""
     path = str(tmp_path / "store.sqlite")
-    first, second = SqliteStore(path=path), SqliteStore(path=path)
+    first, second = (SqliteStore(database=Database(path=path)) for _ in range(2))
     first.write(Put("t", KEY, {"members": frozenset({"x"}), "data": b"\x00"}))
     with pytest.raises(WriteRefused):
         second.write(Put("t", KEY, {}, lacks("entry")))
-    assert SqliteStore(path=path).get("t", KEY) == item(members=frozenset({"x"}), data=b"\x00")
+    assert SqliteStore(database=Database(path=path)).get("t", KEY) == item(members=frozenset({"x"}), data=b"\x00")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from attrs import fields
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller
 from delayer.lambdas.api import behind_the_api, behind_the_api_for_anybody, request_of, shown
-from delayer_client.testing.functions import HandlerObserver
+from delayer.wiring.functions import HandlerObserver
 from tests.cfn import ROOT
 
 ARN = "arn:aws:sts::123456789012:assumed-role/billing/session-1"

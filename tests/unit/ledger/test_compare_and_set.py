@@ -7,7 +7,7 @@ import pytest
 from attrs import Factory, evolve, frozen
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite import Heard, SqliteStore
+from delayer.engines.sqlite.store import Heard, SqliteStore
 from delayer.engines.store.model import ItemChange
 from delayer.ledger.model import LedgerChange, LedgerRow, Refuse, State
 from delayer.ledger.ports import RowMissing, WriteResult

@@ -64,32 +64,41 @@ INSIDE = "--python .venv/bin/python"
 BRING_UV = (
     f"outside -m pip {INSIDE} install --quiet --only-binary :all: --require-hashes --requirement requirements-uv.txt"
 )
-LOCAL = "--require-hashes --requirement requirements-local.txt"
+ENGINE = "--require-hashes --requirement requirements-serve.txt"
+STACK = f"{ENGINE} --requirement requirements-local.txt"
 CLIENT = "--no-deps --no-build-isolation --editable client"
 
 
-def test_uv_installs_the_stack_and_the_client(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_uv_installs_the_engine_and_the_client(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     """Hashes are required, only the client has none; each step is said before it begins, and in the end the time."""
     place.programs()
-    assert install.main(["stack"]) == 0
+    assert install.main(["engine"]) == 0
     assert place.installing() == [
-        f".venv/bin/uv pip install {INSIDE} {LOCAL}",
+        f".venv/bin/uv pip install {INSIDE} {ENGINE}",
         f".venv/bin/uv pip install {INSIDE} {CLIENT}",
     ]
     *steps, last = capsys.readouterr().out.splitlines()
     assert steps == [
         "Setting up .venv, only this once:",
-        "  Installing what the stack, the command line and the console need (about 7 s).",
+        "  Installing what the engine, the command line and the console need (about 4 s).",
     ]
     assert re.fullmatch(r"Set up \.venv in \d+ s\.", last)
 
 
-@pytest.mark.parametrize(("name", "file"), [("checks", "requirements-dev.txt"), ("site", "requirements-docs.txt")])
-def test_what_comes_later_completes_the_stack(place: Place, name: str, file: str) -> None:
-    """Both files at once: the later has no hashes of what stands in the first. The client is there already."""
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("stack", ()),
+        ("checks", ("requirements-dev.txt",)),
+        ("site", ("requirements-docs.txt",)),
+    ],
+)
+def test_what_comes_later_completes_what_is_there(place: Place, name: str, files: tuple[str, ...]) -> None:
+    """All files at once: a later one has no hashes of what stands in an earlier one. The client is there already."""
     place.programs()
     assert install.main([name]) == 0
-    assert place.installing() == [f".venv/bin/uv pip install {INSIDE} {LOCAL} --requirement {file}"]
+    more = "".join(f" --requirement {file}" for file in files)
+    assert place.installing() == [f".venv/bin/uv pip install {INSIDE} {STACK}{more}"]
 
 
 def test_another_uv_than_the_pinned_is_replaced(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,9 +112,9 @@ def test_another_uv_than_the_pinned_is_replaced(place: Place, monkeypatch: pytes
 def test_pip_does_what_uv_cannot(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
     """What uv said is shown, and pip installs all, the client too; it is slower, and that is said."""
     place.programs(uv=FAILS)
-    assert install.main(["stack"]) == 0
+    assert install.main(["engine"]) == 0
     assert place.installing()[1:] == [
-        f"outside -m pip {INSIDE} install {LOCAL}",
+        f"outside -m pip {INSIDE} install {ENGINE}",
         f"outside -m pip {INSIDE} install {CLIENT}",
     ]
     shown = capfd.readouterr()
@@ -122,7 +131,7 @@ def test_pip_does_all_where_there_is_no_uv(
     assert install.main(["checks"]) == 0
     assert place.installing() == [
         BRING_UV,
-        f"outside -m pip {INSIDE} install {LOCAL} --requirement requirements-dev.txt",
+        f"outside -m pip {INSIDE} install {STACK} --requirement requirements-dev.txt",
     ]
     assert capfd.readouterr().err == "the index does not answer\nuv could not be fetched; see above.\n"
 
@@ -130,7 +139,7 @@ def test_pip_does_all_where_there_is_no_uv(
 def test_an_index_that_cannot_be_reached_is_named(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
     """A sentence with the remedy, and an exit code that ends make."""
     place.programs(uv=FAILS, pip=FAILS)
-    assert install.main(["stack"]) == 1
+    assert install.main(["engine"]) == 1
     assert capfd.readouterr().err.endswith(f"{install.NO_NETWORK}\n")
 
 
@@ -139,7 +148,7 @@ def test_without_a_pip_the_package_is_named(place: Place, capfd: pytest.CaptureF
     place.programs(has_pip="exit 1")
     inside = place.folder / ".venv/bin/python"
     inside.write_text('#!/bin/sh\n[ "$1$2" = -c ]\n')
-    assert install.main(["stack"]) == 1
+    assert install.main(["engine"]) == 1
     assert "python3-venv" in capfd.readouterr().err
 
 
@@ -218,4 +227,4 @@ def test_nothing_but_the_standard_library_is_imported() -> None:
 def test_an_unknown_word_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """With those that there are."""
     assert install.main(["all"]) == 2
-    assert "stack|checks|site" in capsys.readouterr().err
+    assert "engine|stack|checks|site" in capsys.readouterr().err

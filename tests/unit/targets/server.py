@@ -4,6 +4,7 @@ import contextlib
 import json
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_network
 from typing import Any
 
 from attrs import frozen
@@ -103,8 +104,9 @@ class Unchecked:
         return self.http.send(request, attempt)
 
 
-def http_target(*, allow_private: bool, resolve: Resolve = resolve) -> Unchecked:
-    return Unchecked(HttpTarget(allow_private=allow_private, resolve=resolve))
+def http_target(*, allow_private: bool, resolve: Resolve = resolve, private: str = "") -> Unchecked:
+    networks = tuple(ip_network(one) for one in private.split())
+    return Unchecked(HttpTarget(allow_private=allow_private, resolve=resolve, private=networks))
 
 
 def to_this_machine(host: str, port: int) -> list[str]:

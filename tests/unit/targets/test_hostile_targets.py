@@ -122,6 +122,27 @@ def test_public_addresses_are_reached(sockets: Sockets, answer: str, address: st
     assert [(one[0], one[1]) for one in sockets.reached] == [(address, 8443)]
 
 
+@pytest.mark.parametrize(
+    ("answers", "reached"),
+    [
+        (["10.1.2.3"], ["10.1.2.3"]),
+        (["::ffff:10.1.2.3"], ["10.1.2.3"]),
+        ([PUBLIC], [PUBLIC]),
+        (["10.1.2.3", PUBLIC], ["10.1.2.3"]),
+        (["10.1.2.3", "192.168.0.1"], []),
+        (["127.0.0.1"], []),
+        (["169.254.169.254"], []),
+        (["fd00::1"], []),
+    ],
+)
+def test_a_private_network_that_is_named_opens_itself_alone(
+    sockets: Sockets, answers: list[str], reached: list[str]
+) -> None:
+    target = http_target(allow_private=False, resolve=lambda host, port: answers, private="10.0.0.0/8 172.16.0.0/12")
+    target(message(url="http://target.example/"))
+    assert [one[0] for one in sockets.reached] == reached
+
+
 def test_a_name_that_changes_after_the_check_reaches_nothing_else(sockets: Sockets) -> None:
     answers = iter([[PUBLIC], ["127.0.0.1"], ["169.254.169.254"]])
     http_target(allow_private=False, resolve=lambda host, port: next(answers))(message(url="http://target.example/"))

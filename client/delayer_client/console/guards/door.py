@@ -4,17 +4,14 @@ A browser tells where a request comes from, in headers that a page cannot change
 `Sec-Fetch-Site` says how far away it is, and `Host` is the name that it has used, which shows DNS rebinding. A link
 from elsewhere is let in as far as an empty page, which asks again: nothing is shown to what another page asks for.
 
-`make local` guards its other ports by local/web_pages.py, which knows no links, and imports nothing of the client:
-its start would wait for that. tests/client/console/test_guards.py asks both about the same hosts.
+The other ports of one machine are guarded by delayer.http.web_pages, which knows no links.
 """
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Final
 
-HOST: Final = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?")
-NEAR: Final = ("none", "same-origin")
+from delayer.http.web_pages import NEAR, is_local
 
 
 class Verdict(Enum):
@@ -39,7 +36,7 @@ WHY: Final[Mapping[Verdict, str]] = {
 def verdict_of(method: str, headers: Mapping[str, str]) -> Verdict:
     """Of a request with these headers, by their names in lower case."""
     host = headers.get("host", "").lower()
-    if not HOST.fullmatch(host):
+    if not is_local(host):
         return Verdict.OTHER_NAME
     if method not in ("GET", "HEAD", "POST"):
         return Verdict.UNKNOWN_METHOD
@@ -58,12 +55,3 @@ def _is_link(method: str, headers: Mapping[str, str]) -> bool:
     """Whether a whole window goes there, not a frame, an image or a script of the other page."""
     mode, destination = headers.get("sec-fetch-mode", ""), headers.get("sec-fetch-dest", "")
     return method == "GET" and mode == "navigate" and destination == "document" and "origin" not in headers
-
-
-def headers_by_name(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Header fields by name in lower case. The values of a repeated one are joined, so that none is overlooked."""
-    found: dict[str, str] = {}
-    for raw, value in pairs:
-        name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
-        found[name] = f"{found[name]},{text}" if name in found else text
-    return found

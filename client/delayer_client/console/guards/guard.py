@@ -9,7 +9,8 @@ from attrs import frozen
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from delayer_client.console.guards.door import WHY, Verdict, headers_by_name, verdict_of
+from delayer.http.web_pages import headers_in
+from delayer_client.console.guards.door import WHY, Verdict, verdict_of
 from delayer_client.console.guards.policies import HEADERS
 from delayer_client.console.guards.sessions import Message as Said
 from delayer_client.console.guards.sessions import Session, Sessions
@@ -40,7 +41,7 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = headers_by_name(scope["headers"])
+        headers = headers_in(scope["headers"])
         cookie = f"delayer_console_{scope['server'][1]}"
         answer = self._stopped(scope, headers) or self._entered(scope, headers, cookie)
         if isinstance(answer, Session):

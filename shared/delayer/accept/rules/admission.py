@@ -311,12 +311,19 @@ def lane_errors(document: Mapping[str, Any], lanes: Lanes | None) -> Iterable[Fi
 
 
 def _policy_errors(body: ReadBody, deployed: Policies | None) -> Iterable[FieldError]:
-    """The policies are those of this release, as the layer has them, of which a stack may have a part."""
+    """The policies are those of this release, as the layer has them, of which a stack may have a part.
+
+    `deployed` may have the schemas itself: on one machine there are policies that the release does not know.
+    """
     when = body.document.get("when")
     name = when.get("policy") if isinstance(when, dict) else None
     if not isinstance(name, str):
         return  # the schema of the request says so
-    known = {one: schema for one, schema in policies().items() if deployed is None or one in deployed}
+    known = (
+        deployed
+        if isinstance(deployed, Mapping)
+        else {one: schema for one, schema in policies().items() if deployed is None or one in deployed}
+    )
     schema = known.get(name)
     if schema is None:
         none = "this stack has no policy; its operators can add some, by the parameter Policies"
@@ -339,7 +346,9 @@ def action_errors(body: ReadBody, payload: Payload, actions: Actions) -> Iterabl
     known = actions.get(kind)
     if known is None or known.internal:
         allowed = ", ".join(clients_types(actions))
-        yield FieldError(field="action.type", problem=f"not allowed: {shortened(json.dumps(kind))}", allowed=allowed)
+        why = getattr(actions, "absent", {}).get(kind, "")
+        problem = f"not allowed: {shortened(json.dumps(kind))}{', which ' if why else ''}{why}"
+        yield FieldError(field="action.type", problem=problem, allowed=allowed)
         return
     found = _stored_errors(known.schema, body, "action", kind, action_validator_of)
     errors = [*islice(map(_moved, found), MAX_ERRORS)]

@@ -232,6 +232,15 @@ def kept(query: Query, items: list[Item]) -> tuple[Item, ...]:
     return tuple({name: item[name] for name in query.only if name in item} for item in items)
 
 
+class TextChange(NamedTuple):
+    """As ItemChange, of items that nobody has read yet: as their store has encoded them."""
+
+    table: str
+    old: bytes | None
+    new: bytes | None
+    is_expired: bool = False
+
+
 class ItemChange(NamedTuple):
     """One item of a table was written, or deleted, or has expired."""
 

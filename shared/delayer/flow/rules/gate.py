@@ -196,7 +196,7 @@ def still_there(row: Row, holds: Sequence[SeatHold]) -> tuple[SeatHold, ...]:
     return tuple(one for one in holds if one in row.holds)
 
 
-def has_room(of_party: int, of_owner: int, all_running: int) -> bool:
+def has_room(of_party: int, of_owner: int, all_running: int, slots: int = SLOTS) -> bool:
     """Whether one more attempt may begin, given how many of its target, of its owner and of all are under way."""
-    free = SLOTS - all_running
+    free = slots - all_running
     return of_party < free and of_owner < OWNER * free

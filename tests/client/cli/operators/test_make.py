@@ -11,6 +11,7 @@ import pytest
 from delayer_client.cli.profiles import Settings
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.session import Session
+from delayer_client.operator import OperatorStack
 from tests.cfn import ROOT
 from tests.client.cli.conftest import Cli
 from tests.client.cli.test_help import understood
@@ -107,7 +108,7 @@ def test_nobody_is_asked_by_make_about_what_was_named() -> None:
     assert passed_on("owner-policy", "ARGS=remove --owner o")[4:6] == ["--revision", "0"]
     assert passed_on("verify", f"URL={URL}", "STACK=mine") == ["verify", "--stack", "mine", "--url", URL, "--yes"]
     assert "--yes" in passed_on("verify", f"ARGS=--url {URL}")
-    assert "--yes" not in passed_on("verify"), "of no URL it is asked whether it is that of a `make local`"
+    assert "--yes" not in passed_on("verify"), "of no URL it is asked whether it is that of a `make local-aws`"
 
 
 def test_by_its_name_no_url_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,6 +123,7 @@ def test_by_its_name_no_url_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     found = Session(flags=Settings(stack="mine"), by_name=True).operators
+    assert isinstance(found, OperatorStack)
     assert (found.name, found.url, found.aws.endpoint_url) == ("mine", "", "http://127.0.0.1:9")
     with pytest.raises(NotRead, match="give --url or --by-name, not both"):
         Session(flags=Settings(url=URL), by_name=True).operators  # noqa: B018 - it is asked for, to be refused

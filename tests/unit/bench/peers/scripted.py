@@ -12,6 +12,7 @@ class Scripted:
 
     settings = "none"
     measures: Collection[str] = ()
+    cannot: Mapping[str, str] = {}
     fills_per_second = 10_000.0
     comes_back_seconds = 1
 

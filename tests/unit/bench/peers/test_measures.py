@@ -1,5 +1,6 @@
 """A measurement begins when all is scheduled."""
 
+import threading
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -20,14 +21,18 @@ class Immediate(Scripted):
     def __init__(self, receiver: Receiver) -> None:
         super().__init__()
         self.receiver = receiver
+        self.lock = threading.Lock()
         self.paths: list[str] = []
+        self.times: list[int] = []
 
     def schedule(self, url: str, times: Sequence[int]) -> Mapping[str, int]:
-        path = url.removeprefix(self.receiver.url)
-        self.paths.append(path)
-        due = {f"{path} {number}": at for number, at in enumerate(times)}
-        for one in due:
-            self.receiver.record(now(), "POST", path, {"idempotency-key": one}, b"")
+        with self.lock:
+            path = url.removeprefix(self.receiver.url)
+            self.paths.append(path)
+            self.times += times
+            due = {f"{path} {self.receiver.counts[path] + number}": at for number, at in enumerate(times)}
+            for one in due:
+                self.receiver.record(now(), "POST", path, {"idempotency-key": one}, b"")
         return due
 
 
@@ -50,6 +55,22 @@ def test_what_was_scheduled_too_late_is_repeated_once(
     path, due = measurement.ahead("/x", 1, lambda start: [start - FAR])
     assert (path, list(due)) == ("/x-again", ["/x-again 0"])
     assert "/x was scheduled" in capsys.readouterr().out
+
+
+def test_beside_posts_each_has_a_call_of_its_own_a_few_seconds_ahead(measurement: Measurement) -> None:
+    contender = measurement.contender
+    assert isinstance(contender, Immediate)
+    began = now()
+    (row,) = measurement.beside_posts()
+    assert (row.name, row.schedules, row.lost, row.doubled) == ("20/s beside POSTs", 200, 0, 0)
+    assert contender.paths == ["/beside-posts"] * 200
+    assert began + 3_000 <= min(contender.times) <= max(contender.times) <= now() + 17_000
+
+
+def test_what_was_asked_for_50_ms_ahead_is_in_time(measurement: Measurement) -> None:
+    counts = measurement.cancels()  # no call waits for its moment here
+    assert (counts.cancelled, counts.fired_all_the_same) == (50, 50)
+    assert (counts.in_time, counts.taken_in_time) == (50, 0)
 
 
 def test_the_lead_is_that_of_the_slowest_of_the_last_rounds(measurement: Measurement) -> None:

@@ -3,7 +3,7 @@
 from bench.load.arrivals import Arrival
 from bench.measure.lateness import summarise
 from bench.peers.contender import CANCELLED, TOO_LATE, UNANSWERED, Memory
-from bench.peers.outcome import Cancels, Growth, Outcome, cancels, crash, missing
+from bench.peers.outcome import Growth, Outcome, cancels, crash, missing
 
 DUE = {"a": 1_000, "b": 1_000, "c": 1_000, "d": 1_000}
 
@@ -37,9 +37,16 @@ def test_when_nothing_has_arrived_all_is_lost_or_waits() -> None:
 
 def test_a_cancel_is_true_if_it_did_not_fire_and_a_refusal_if_it_did() -> None:
     answers = {"kept": CANCELLED, "fired": CANCELLED, "late": TOO_LATE, "never": TOO_LATE, "silent": UNANSWERED}
-    counts = cancels(answers, {"fired", "late"})
-    assert counts == Cancels(cancelled=2, fired_all_the_same=1, too_late=2, never_fired=1, unanswered=1)
+    counts = cancels(answers, {"fired", "late"}, in_time={"kept", "fired", "late"})
+    assert (counts.cancelled, counts.fired_all_the_same, counts.unanswered) == (2, 1, 1)
+    assert (counts.too_late, counts.never_fired) == (2, 1)
     assert counts.untrue == 2
+
+
+def test_a_cancel_in_time_is_taken_if_it_was_answered_so_and_nothing_fired() -> None:
+    answers = {"kept": CANCELLED, "fired": CANCELLED, "late": TOO_LATE, "in the last moment": CANCELLED}
+    counts = cancels(answers, {"fired", "late"}, in_time={"kept", "fired", "late"})
+    assert (counts.in_time, counts.taken_in_time) == (3, 1)
 
 
 def test_memory_is_scaled_to_the_number_that_is_shown() -> None:
@@ -59,5 +66,5 @@ def test_a_crash_may_double_but_neither_lose_nor_be_early() -> None:
 def test_without_a_crash_nothing_may_be_doubled_and_no_answer_untrue() -> None:
     row = summarise("run", {"a": 1_000}, arrivals(("a", 1_001), ("a", 1_002)))
     assert not Outcome(name="x", lateness=[row]).is_correct
-    assert not Outcome(name="x", cancels=cancels({"a": CANCELLED}, {"a"})).is_correct
+    assert not Outcome(name="x", cancels=cancels({"a": CANCELLED}, {"a"}, in_time=())).is_correct
     assert not Outcome(name="x", skipped="It has ended.").is_correct

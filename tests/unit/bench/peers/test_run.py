@@ -1,5 +1,7 @@
 """One scheduler that cannot be had does not stop the others."""
 
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from bench.command.options import parse
 from bench.peers import environment
 from bench.peers.contender import Unavailable
 from bench.peers.names import NAMES, OURS, USUAL
-from bench.peers.processes import Program
+from bench.peers.processes import Program, children_of, memory_mb, proportional_mb, session_of
 from bench.peers.run import factories, measure_one, sizes_of
 from tests.unit.bench.peers.scripted import Scripted
 
@@ -57,6 +59,30 @@ def test_a_program_answers_and_is_ended_by_its_id(tmp_path: Path) -> None:
     program.kill()
     program.kill()
     assert program.process.returncode == -9
+
+
+def test_a_program_may_end_by_itself_but_not_for_long(tmp_path: Path) -> None:
+    for trap, code in (("trap 'exit 3' INT", 3), ("trap '' INT", -9)):
+        script = f"{trap}; echo '\"ready\"'; while :; do sleep 0.05; done"
+        program = Program(["/bin/sh", "-c", script], tmp_path / "x.log")
+        program.answer()
+        program.stop(signal.SIGINT, 0.5)
+        assert program.process.returncode == code
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which processes there are")
+def test_the_memory_includes_children_that_have_sessions_of_their_own(tmp_path: Path) -> None:
+    script = (
+        "import subprocess; subprocess.Popen(['sleep', '60'], start_new_session=True); print(1, flush=True); input()"
+    )
+    program = Program([str(INTERPRETER), "-c", script], tmp_path / "x.log")
+    program.answer()
+    (child,) = children_of(program.process.pid)
+    assert [number for number, _ in session_of(program.process.pid)] == [program.process.pid]
+    alone = proportional_mb(program.process.pid)
+    assert memory_mb([program.process.pid]) == pytest.approx(alone + proportional_mb(child), rel=0.2)
+    os.kill(child, signal.SIGKILL)
+    program.kill()
 
 
 def test_why_a_program_has_ended_is_the_last_line_of_its_log(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ import pytest
 from attrs import evolve
 
 from delayer.schedule.instants import format_instant
+from local.arrivals import arrival, summary
 from local.command.demonstration import obstacle_in
-from local.command.messages import arrival, explanation, summary
+from local.command.messages import explanation
 from local.receiver import ReceivedRequest, Receiver
 from local.signatures import UNSIGNED, VERIFIED, WRONG
 from local.stack.emulated_stack import EmulatedStack

@@ -39,7 +39,14 @@ def test_make_gives_each_parameter_as_it_was_written() -> None:
     spaces = "--parameter 'Title=Good morning' --no-demo"
     make = shutil.which("make")
     assert make
-    command = [make, "--dry-run", "--no-print-directory", "local", f"PARAMETERS={' '.join(given)}", f"ARGS={spaces}"]
+    command = [
+        make,
+        "--dry-run",
+        "--no-print-directory",
+        "local-aws",
+        f"PARAMETERS={' '.join(given)}",
+        f"ARGS={spaces}",
+    ]
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     arguments = shlex.split(shown[shown.rindex("python -m local") :].replace("\\\n", " "))[3:]
     expected = dict(one.split("=", 1) for one in [*given, "Title=Good morning"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from local.emulator.asgi import Message, Receive, Scope, Send
-from local.emulator.console.first_request import Console, is_console
+from local.emulator.console.first_request import console, is_console
 from local.emulator.gateway import Gateway
 from tests.cfn import ROOT
 
@@ -28,7 +28,7 @@ def test_the_emulator_starts_without_it() -> None:
     assert set(done.stdout.split()) & {"delayer_client", "starlette", "jinja2", "httpx"} == set()
 
 
-def answered(path: str, headers: dict[str, str], console: bool = True) -> int:
+def answered(path: str, headers: dict[str, str], has_console: bool = True) -> int:
     """The status of a GET at the API's port."""
     sent: list[Message] = []
 
@@ -50,7 +50,7 @@ def answered(path: str, headers: dict[str, str], console: bool = True) -> int:
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
         "server": ("127.0.0.1", 8080),
     }
-    gateway = Gateway(emulator, console=Console(8080) if console else None)
+    gateway = Gateway(emulator, console=console(8080) if has_console else None)
     gateway.api_id = "api"
     asyncio.run(gateway(scope, receive, send))
     return int(sent[0]["status"])
@@ -70,4 +70,4 @@ def test_another_name_opens_neither() -> None:
 
 
 def test_without_a_console_its_path_is_one_of_the_api() -> None:
-    assert answered("/console", {"host": "localhost:8080"}, console=False) == 204
+    assert answered("/console", {"host": "localhost:8080"}, has_console=False) == 204

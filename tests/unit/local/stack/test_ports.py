@@ -11,7 +11,7 @@ from local.stack.ports import free_ports, refuse_used
 def test_a_used_port_is_named_with_a_remedy() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        with pytest.raises(EmulatorError, match=rf"Port {port} cannot be used .*make local PORT=9090"):
+        with pytest.raises(EmulatorError, match=rf"Port {port} cannot be used .*PORT=9090"):
             refuse_used(port)
 
 

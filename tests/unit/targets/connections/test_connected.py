@@ -21,7 +21,7 @@ from delayer.connections.rules import Header, TokenRow, Values, basic, bearer, s
 from delayer.engines.memory.faults import FaultPlan, faulty
 from delayer.engines.memory.runtime import ManualClock, MemoryObserver, MemorySeal, MemorySecrets
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite import SqliteStore
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.owners.known import FRESH_FOR, KnownOwnerPolicies, Reach
 from delayer.owners.model import OwnerPolicy, StoredOwnerPolicy
 from delayer.owners.repository import StoredOwnerPolicies

@@ -1,5 +1,6 @@
 """`delayer doctor`: what is wrong with a stack, and what to do."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -21,7 +22,12 @@ QUIET: Final = ("ok", "note")
 
 
 def examined(session: "Session") -> "list[Finding]":
-    """All findings."""
+    """All findings: of an engine, or of a stack."""
+    if data := session.data:
+        from delayer_client.operator import OperatorEngine
+        from delayer_client.operator.doctor import engine
+
+        return engine.examine(OperatorEngine(Path(data)))
     with needing("aws"):
         from delayer_client.operator.doctor import Doctor
 
@@ -74,14 +80,18 @@ def add(app: typer.Typer) -> None:
         "doctor",
         "delayer doctor",
         "delayer doctor --json | jq 'select(.severity == \"problem\")'",
+        "delayer doctor --data delayer-data",
         panel="For operators",
-        takes=OF_BOTH,
+        takes=(*OF_BOTH, "data"),
     )
     def doctor(
         session: "Session",
         everything: Annotated[bool, typer.Option("--all", help="Also what is in order.")] = False,
     ) -> None:
-        """Look at a running stack, and say what is wrong and what to do. The exit status is 6 if there is a problem."""
+        """Look at a running stack, and say what is wrong and what to do. The exit status is 6 if there is a problem.
+
+        With --data it looks at an engine on this machine, by the socket in its folder.
+        """
         found = examined(session)
         if session.as_json:
             session.output.objects(_documents(found))

@@ -23,7 +23,7 @@ SILENT: Final = Entry(
     severity=Severity.PROBLEM,
     area=AREA,
     means="Nobody answers at the URL.",
-    do="Check the URL: it is the output ApiUrl of the stack, or http://localhost:8080 while `make local` runs.",
+    do="Check the URL: it is the output ApiUrl of the stack, or http://localhost:8080 while `make local-aws` runs.",
     link="start/one-machine.md",
 )
 NOT_DELAYER: Final = Entry(

@@ -11,7 +11,7 @@ from delayer_client.operator.verify.session import Session, Unexpected
 
 AHEAD: Final[Millis] = HOUR
 RELAXED: Final = "relaxed"  # in the parameter Lanes
-ON_THIS_MACHINE: Final = ("http://localhost", "http://127.0.0.1")  # where `make local` plays the TTL itself
+ON_THIS_MACHINE: Final = ("http://localhost", "http://127.0.0.1")  # where `make local-aws` plays the TTL itself
 
 
 def relaxed(session: Session, inbox: Inbox) -> list[Finding]:

@@ -12,10 +12,10 @@ import pytest
 from attrs import evolve
 from botocore.config import Config
 
+from delayer.http.web_pages import headers_by_name
 from local.emulator.access.claims import Received, Refused, date_in
 from local.emulator.access.signatures import Signatures
 from local.key_pair import KeyPair
-from local.web_pages import headers_by_name
 
 PAIR = KeyPair(access_key_id="AKIARUN", secret_access_key="of this run")
 SESSION = KeyPair(access_key_id="ASIAROLE", secret_access_key="of a function")

@@ -7,7 +7,7 @@ from typing import Any
 from ministack.core import responses
 from ministack.core.responses import request_scope
 
-from local.emulator.patches.cloudformation import name_stack, resolve_pseudo_parameters
+from local.emulator.patches.cloudformation import resolve_pseudo_parameters
 
 engine: Any = importlib.import_module("ministack.services.cloudformation.engine")
 TEMPLATE = {
@@ -31,9 +31,3 @@ def test_the_account_and_the_region_have_their_values() -> None:
     assert conditions("123456789012") == {"Own": True, "Here": True}
     assert conditions("000000000000") == {"Own": False, "Here": True}
     assert conditions("AWS::AccountId") == {"Own": False, "Here": True}
-
-
-def test_a_stack_that_is_created_again_has_its_id_and_any_other_one_of_its_own() -> None:
-    handlers: Any = SimpleNamespace(new_uuid=lambda: "new")
-    name_stack(handlers, "the same")
-    assert [handlers.new_uuid() for _ in range(3)] == ["the same", "new", "new"]

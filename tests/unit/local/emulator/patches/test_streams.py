@@ -132,34 +132,17 @@ class Stream:
         return {"body": None}
 
 
-def numbers(records: list[dict[str, Any]]) -> list[str]:
-    return [record["dynamodb"]["SequenceNumber"] for record in records]
-
-
-def test_what_a_stream_has_left_is_what_no_function_has_handled() -> None:
-    """Read or not: a record is left until its batch is done."""
+def test_what_a_mapping_is_not_done_with_is_not_forgotten() -> None:
+    """Read or not: its place is that of the first record whose batch is not done."""
     stream = Stream(change(1), change(2) | {"filtered": True}, change(3))
     mapping = stream.mapping()
-    assert numbers(mapping.left()) == ["1", "3"], "nothing was read yet"
     mapping.start()
     mapping.wake.set()
     until(lambda: mapping.read_until == 3)
-    assert numbers(mapping.left()) == ["1", "3"], "the first is being handled"
+    assert mapping.checkpoint() == 0, "the first is being handled"
     stream.may_handle.set()
-    until(lambda: mapping.left() == [])
+    until(lambda: mapping.checkpoint() == 3)
     assert stream.handled == ["1", "3"]
-    stream.unmap()
-
-
-def test_records_that_an_earlier_run_has_left_are_handled_first_and_by_their_function_alone() -> None:
-    stream = Stream(change(7))
-    stream.poller.carried = {("t", "delayer-stream-enqueuer"): [change(5)], ("t", "delayer-other"): [change(6)]}
-    stream.may_handle.set()
-    mapping = stream.mapping()
-    mapping.start()
-    until(lambda: len(stream.handled) == 2)
-    assert stream.handled == ["5", "7"]
-    assert stream.poller.carried == {("t", "delayer-other"): [change(6)]}
     stream.unmap()
 
 

@@ -1,1 +1,0 @@
-"""How the emulator comes to rest, saves what it holds, and puts it back into a new stack."""

@@ -1,0 +1,1 @@
+"""What keeps rows, messages, objects and secrets in one file of SQLite, and in memory the same."""

@@ -1,0 +1,359 @@
+"""One file of SQLite: its layout, the one connection that writes, and turns of many small transactions (ADR 0185).
+
+SQLite before 3.51.3 can lose a committed transaction if two connections write or make checkpoints at once, so one
+connection does both. Others only read.
+"""
+
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import RLock, get_ident
+from typing import Any, Final, Protocol
+
+from attrs import define, field
+
+from delayer.engines.ports import Unavailable
+
+MEMORY: Final = ":memory:"
+APPLICATION: Final = 0x44656C79  # "Dely": what `file` and other programs know the file by
+VERSION: Final = 1  # of the layout
+# The bodies lie in the order in which they came; the index has them in the order in which they are due.
+LAYOUT: Final = """
+    CREATE TABLE items (
+        table_name TEXT NOT NULL,
+        partition TEXT NOT NULL,
+        sort TEXT NOT NULL,
+        item BLOB NOT NULL,
+        expires INTEGER
+    );
+    CREATE UNIQUE INDEX items_by_key ON items (table_name, partition, sort);
+    CREATE INDEX items_by_expiry ON items (expires) WHERE expires IS NOT NULL;
+"""
+LOG_KEPT: Final = 4 * 1024 * 1024  # bytes of the log that are written anew again and again: the file need not grow
+# A change of many MB is written once into the log and once into the file: the log is kept small.
+PRAGMAS: Final = (
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "wal_autocheckpoint = 0",  # checkpoints are made in pauses
+    f"journal_size_limit = {LOG_KEPT}",
+    "mmap_size = 0",  # an I/O error would be a signal that ends the process, and no error
+    "busy_timeout = 5000",
+    "temp_store = MEMORY",
+    *(("fullfsync = ON", "checkpoint_fullfsync = ON") if sys.platform == "darwin" else ()),
+)
+
+
+# SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_NOTADB: what is on the disk is not known any more.
+NOT_TRUSTED: Final = frozenset({10, 11, 26})
+DISK_FULL: Final = 13  # SQLITE_FULL
+# SQLITE_BUSY, _LOCKED, _NOMEM, _READONLY, _INTERRUPT and _CANTOPEN: whatever is to be written fails just now.
+NOT_WRITTEN: Final = frozenset({5, 6, 7, 8, 9, 14})
+
+
+class Broken(BaseException):
+    """An I/O error, a failed fsync, or a file that is damaged. What was written may be on the disk, or may not.
+
+    Not an Exception: no code of Delayer's may catch it but what ends the process. After a failed fsync the next one
+    may succeed, though the pages are lost.
+    """
+
+
+class Unwritten(Unavailable):
+    """Nothing can be written just now; and nothing of the whole transaction was."""
+
+
+class DiskFull(Unwritten):
+    """There is no room on the disk."""
+
+
+def failure(doing: str, error: Exception) -> BaseException:
+    """The exception that takes the place of one of SQLite's."""
+    code, what = getattr(error, "sqlite_errorcode", 0) & 0xFF, f"{doing}: {error}"
+    if code in NOT_TRUSTED:
+        return Broken(what)
+    if code == DISK_FULL:
+        return DiskFull(what)
+    return (Unwritten if code in NOT_WRITTEN else Unavailable)(what)
+
+
+class Connection(Protocol):
+    """What is used of a connection of SQLite."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether one is open."""
+        ...
+
+    @property
+    def total_changes(self) -> int:
+        """Of rows, since it was opened."""
+        ...
+
+    def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Any:
+        """One statement."""
+        ...
+
+    def executemany(self, statement: str, values: Sequence[Sequence[Any]], /) -> Any:
+        """The same for many values."""
+        ...
+
+    def executescript(self, script: str, /) -> Any:
+        """Some statements."""
+        ...
+
+    def close(self) -> None:
+        """It is not used any more."""
+        ...
+
+
+def connect(path: str) -> sqlite3.Connection:
+    """A connection that begins no transaction by itself."""
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
+
+
+def version_of(connection: Connection) -> int:
+    """Of the layout; 0: there is none yet."""
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+@define(kw_only=True, eq=False)
+class Database:
+    """All threads of a process may use it. They read side by side, and write one at a time.
+
+    The thread that has begun a turn writes into it: nothing of that is seen by others, or on the disk, before
+    `commit`. All others write after it.
+    """
+
+    path: str = MEMORY
+    layout: str = LAYOUT
+    connect: Callable[[str], Connection] = connect
+    _lock: RLock = field(factory=RLock, init=False)
+    _reading: RLock = field(factory=RLock, init=False)
+    _connection: Connection = field(init=False)
+    _reader: Connection = field(init=False)
+    _turn_of: int = field(default=0, init=False)  # the thread that has a turn
+    _changes: int = field(default=0, init=False)  # of rows, before it
+    undone: list[Callable[[], None]] = field(factory=list, init=False)  # told when something that was written is not
+    before_commit: list[Callable[[], None]] = field(factory=list, init=False)  # of a turn that has written
+    _savepoints: int = field(default=0, init=False)
+    _is_torn: bool = field(default=False, init=False)  # SQLite has failed at a part of a part, which is undone whole
+    _lost: Unwritten | None = field(default=None, init=False)  # why nothing of the whole transaction is written
+    broken: Broken | None = field(default=None, init=False)  # also if another thread has met it
+
+    def __attrs_post_init__(self) -> None:
+        self._connection = self._reader = self.connect(self.path)
+        if self.path == MEMORY:
+            self._reading = self._lock
+            self._connection.executescript(self.layout)
+            return
+        if not version_of(self._connection):
+            self._make()
+        for pragma in PRAGMAS:
+            self._connection.execute(f"PRAGMA {pragma}").fetchall()
+        self._reader = self.connect(self.path)
+        self._reader.execute("PRAGMA query_only = ON")
+
+    def _make(self) -> None:
+        """The settings that belong to the file come before its first table."""
+        self._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        self._connection.executescript(f"BEGIN; {self.layout} PRAGMA user_version = {VERSION}; COMMIT;")
+
+    def close(self) -> None:
+        """The file may be opened by others."""
+        with self._lock, self._reading:
+            self._connection.close()
+            if self._reader is not self._connection:
+                self._reader.close()
+
+    # ------------------------------------------------------------ one thing at a time
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """What was committed; within a turn, what it has written, too."""
+        is_own = self._turn_of == get_ident()
+        with self._lock if is_own else self._reading:
+            try:
+                yield self._connection if is_own else self._reader
+            except (sqlite3.Error, UnicodeError) as error:
+                raise self.met("read", error) from error
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """All of it or nothing. Within a turn it is on the disk with that; within another one, it is a part of that."""
+        with self._lock:
+            self._check_there()
+            try:
+                if self._savepoints:
+                    yield self._connection
+                else:
+                    with self._part() if self._turn_of or self._connection.in_transaction else self._transaction():
+                        yield self._connection
+            except (sqlite3.Error, UnicodeError) as error:
+                self._is_torn = self._savepoints > 0
+                raise self.met("write", error) from error
+
+    def met(self, what: str, error: Exception) -> BaseException:
+        """The exception that takes the place of an error of SQLite's. If it is Broken, that is remembered.
+
+        If nothing can be written, the whole turn is lost: none of what comes after it may be written without it.
+        """
+        found = failure(f"{what} {self.path}", error)
+        if isinstance(found, Broken):
+            self.broken = found
+        elif isinstance(found, Unwritten) and self._turn_of == get_ident():
+            self._lost = self._lost or found
+        return found
+
+    def _check_there(self) -> None:
+        """Of a transaction that is lost, no part may seem to be written. Raises Unwritten."""
+        if self._savepoints and not self._connection.in_transaction:  # what came now would be one of its own
+            self._lost = self._lost or Unwritten("SQLite has undone it")
+        if self._lost:
+            raise type(self._lost)(f"write {self.path}: nothing of the transaction is written: {self._lost}")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._check_there()
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._undo()
+            raise
+        finally:
+            self._lost = None
+
+    def _undo(self) -> None:
+        if self._connection.in_transaction:  # otherwise SQLite has undone it itself
+            self._connection.execute("ROLLBACK")
+        for tell in self.undone:
+            tell()
+
+    def read(self, sql: str, args: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """All rows that the statement selects. Raises Unavailable."""
+        with self.reading() as connection:
+            return list(connection.execute(sql, args).fetchall())
+
+    def write(self, sql: str, args: Sequence[Any]) -> None:
+        """Changes rows. Raises Unavailable."""
+        with self.writing() as connection:
+            connection.execute(sql, args)
+
+    # ------------------------------------------------------------ many things with one commit
+
+    def begin(self) -> None:
+        """A turn of this thread. Raises nothing: SQLite begins with the first that is written."""
+        self._lock.acquire()
+        self._turn_of, self._changes = get_ident(), self._connection.total_changes
+
+    def probe(self) -> None:
+        """Within a turn: writes what is there already, to see whether anything can be written. Raises Unwritten."""
+        with self.writing() as connection:
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def commit(self) -> None:
+        """What the turn has written is on the disk. Raises Unwritten: then nothing of it ever was; or Broken."""
+        try:
+            self._check_there()
+            if self.is_dirty:
+                for prepare in self.before_commit:
+                    prepare()
+            if self._connection.in_transaction:
+                self._connection.execute("COMMIT")
+        except (sqlite3.Error, Unavailable) as error:
+            failed = self.met("commit", error) if isinstance(error, sqlite3.Error) else error
+            if isinstance(failed, Broken):
+                raise failed from error
+            self._undo()
+            raise (failed if isinstance(failed, Unwritten) else Unwritten(str(failed))) from error
+        finally:
+            self._end()
+
+    def rollback(self) -> None:
+        """Nothing of the turn ever was."""
+        try:
+            self._undo()
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        self._turn_of, self._lost = 0, None
+        self._lock.release()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the turn cannot be written, or SQLite has undone it by itself: its commit will fail."""
+        return self._lost is not None
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether the turn has written something that is not committed."""
+        written = self._connection.in_transaction and self._connection.total_changes != self._changes
+        return written or self.is_lost
+
+    @contextmanager
+    def _part(self) -> Iterator[None]:
+        """Of a turn, or of another transaction."""
+        connection = self._connection
+        if not connection.in_transaction:
+            connection.execute("BEGIN IMMEDIATE")
+        connection.execute("SAVEPOINT part")
+        self._savepoints += 1
+        try:
+            yield
+            self._check_there()
+            if self._is_torn:
+                raise Unavailable(f"write {self.path}: a part of it has failed")
+        except BaseException as error:
+            self._undo_part(error)
+            raise
+        else:
+            connection.execute("RELEASE part")
+        finally:
+            self._savepoints -= 1
+
+    def _undo_part(self, error: BaseException) -> None:
+        self._is_torn = False
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK TO part")
+            self._connection.execute("RELEASE part")
+        elif not self._lost:
+            found = failure("write", error) if isinstance(error, sqlite3.Error) else error
+            self._lost = found if isinstance(found, Unwritten) else Unwritten(f"SQLite has undone it: {error}")
+        for tell in self.undone:
+            tell()
+
+    # ------------------------------------------------------------ in pauses, between two turns
+
+    def checkpoint(self, *, empties: bool = False) -> bool:
+        """Moves what is in the log into the file. Whether all of it: then the log begins anew with the next write.
+
+        `empties`: waits for readers, for some seconds at most, and makes the file of the log empty. Raises Unavailable.
+        """
+        [(is_busy, pages, moved)] = self._do(f"PRAGMA wal_checkpoint({'TRUNCATE' if empties else 'PASSIVE'})")
+        return not is_busy and pages == moved
+
+    def free_pages(self) -> tuple[int, int]:
+        """How many pages of the file are free, and how many it has."""
+        return self._do("PRAGMA freelist_count")[0][0], self._do("PRAGMA page_count")[0][0]
+
+    def vacuum(self, pages: int) -> None:
+        """Gives so many free pages back to the disk. Raises Unavailable."""
+        self._do(f"PRAGMA incremental_vacuum({pages})", is_script=True)  # `execute` would give back one of them
+
+    def _do(self, statement: str, *, is_script: bool = False) -> list[Any]:
+        with self._lock:
+            try:
+                do = self._connection.executescript if is_script else self._connection.execute
+                return list(do(statement).fetchall())
+            except sqlite3.Error as error:
+                raise self.met(statement, error) from error
+
+    @property
+    def changes(self) -> int:
+        """How many rows were written since it was opened."""
+        return self._connection.total_changes

@@ -1,0 +1,201 @@
+"""Queues in a file of SQLite. A message is a row until it is done with; a delay may be as long as it likes."""
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, Final
+
+from attrs import define, field
+
+from delayer.engines.ports import Clock, Outgoing, ReceivedMessage
+from delayer.engines.sqlite.database import Database
+from delayer.schedule.instants import MINUTE, SECOND, Millis
+
+LAYOUT: Final = """
+    CREATE TABLE messages (
+        number INTEGER PRIMARY KEY,
+        queue TEXT NOT NULL,
+        visible_at INTEGER NOT NULL,
+        sent_at INTEGER NOT NULL,
+        tries INTEGER NOT NULL,
+        message_group TEXT NOT NULL,
+        once TEXT NOT NULL,
+        body TEXT NOT NULL
+    );
+    CREATE INDEX messages_by_time ON messages (queue, visible_at, number);
+    CREATE UNIQUE INDEX messages_once ON messages (queue, once) WHERE once <> '';
+"""
+SEND: Final = "INSERT OR IGNORE INTO messages VALUES (?, ?, ?, ?, 0, ?, ?, ?)"  # one of those that are `once` the same
+READY: Final = """
+    SELECT number, sent_at, tries, message_group, body FROM messages
+    WHERE queue = ? AND visible_at <= ? ORDER BY visible_at, number LIMIT ?
+"""
+FIRST: Final = "SELECT number, visible_at FROM messages WHERE queue = ? ORDER BY visible_at, number LIMIT ?"
+ONE: Final = "SELECT sent_at, tries, message_group, body, visible_at FROM messages WHERE number = ?"
+DELETE: Final = "DELETE FROM messages WHERE number = ?"
+AGAIN: Final = "UPDATE messages SET visible_at = ?, tries = tries + 1 WHERE number = ?"
+SHOW: Final = "UPDATE messages SET visible_at = ? WHERE number = ?"
+LONGEST_PAUSE: Final[Millis] = 5 * MINUTE
+
+
+def pause_after(tries: int) -> Millis:
+    """Until a message comes again that could not be handled: a second, then twice as long each time."""
+    return min(SECOND << min(tries, 10), LONGEST_PAUSE)
+
+
+@define
+class Numbers:
+    """Numbers of messages and changes, each greater than all before it, also if the clock was set back.
+
+    `_last` is the greatest that is on the disk: of a life of the process before this one.
+    """
+
+    clock: Clock
+    _last: int = 0
+
+    def __call__(self) -> int:
+        self._last = max(self._last + 1, self.clock.now() * 1_000)
+        return self._last
+
+
+@define(kw_only=True, eq=False)
+class SqliteQueue:
+    """Port Queue, and its consumer's side. Who has received a message has it until it says what became of it."""
+
+    database: Database
+    clock: Clock
+    numbers: Callable[[], int] = field(factory=lambda: count(1).__next__)
+    name: str = "queue"
+    fifo: bool = False  # of a message group, one is out at a time
+    sent: Callable[[Sequence[Outgoing]], None] = lambda _: None  # somebody may wait for it
+    _out: dict[int, str] = field(factory=dict, init=False)  # with their consumers, and their groups
+    _next: Millis | None = field(default=0, init=False)  # when the next can be received; None: never; 0: ask
+
+    def __attrs_post_init__(self) -> None:
+        self.database.undone.append(self._ask)
+
+    def _ask(self) -> None:
+        self._next = 0
+
+    def send(self, messages: Sequence[Outgoing]) -> list[int]:
+        now = self.clock.now()
+        rows = [
+            (
+                *(self.numbers(), self.name, now + one.delay_seconds * SECOND, now),
+                *(one.message_group, one.once, one.body),
+            )
+            for one in messages
+        ]
+        with self.database.writing() as connection:
+            connection.executemany(SEND, rows)
+        self._next = 0
+        self.sent(messages)
+        return []
+
+    def send_at(self, body: str, visible_at: Millis, message_group: str = "") -> None:
+        """One that is visible from an instant on."""
+        with self.database.writing() as connection:
+            row = (self.numbers(), self.name, visible_at, self.clock.now(), message_group, "", body)
+            connection.execute(SEND, row)
+        self._next = 0
+
+    def receive(self, at_most: int = 10) -> list[ReceivedMessage]:
+        """Those that have been visible for the longest time."""
+        now = self.clock.now()
+        if (following := self.next_visible()) is None or following > now:
+            return []
+        with self.database.reading() as connection:
+            rows = connection.execute(READY, (self.name, now, at_most + len(self._out))).fetchall()
+        received: list[ReceivedMessage] = []
+        for number, sent_at, tries, group, body in rows:
+            if number in self._out or (self.fifo and group in self._out.values()) or len(received) == at_most:
+                continue
+            self._out[number] = group
+            received.append(self._received(number, sent_at, tries, body))
+        self._next = 0
+        return received
+
+    def keep(self, number: int) -> Millis | None:
+        """One that nobody receives, until somebody takes it. When it is visible; None if it is not there."""
+        with self.database.reading() as connection:
+            found = connection.execute(ONE, (number,)).fetchone()
+        if found is None:
+            return None
+        self._out[number] = found[2]
+        self._next = 0
+        return int(found[4])
+
+    def take(self, number: int) -> ReceivedMessage | None:
+        """One that is kept; None if it is not there."""
+        with self.database.reading() as connection:
+            found = connection.execute(ONE, (number,)).fetchone()
+        if found is None:
+            self._out.pop(number, None)
+            return None
+        sent_at, tries, group, body, _ = found
+        self._out[number] = group
+        return self._received(number, sent_at, tries, body)
+
+    def pull(self, at_most: int) -> list[ReceivedMessage]:
+        return self.receive(min(at_most, 10))
+
+    def delete(self, received: ReceivedMessage) -> None:
+        self.settle([received], [])
+
+    def settle(self, batch: Sequence[ReceivedMessage], failed: Sequence[str]) -> None:
+        """What has not failed is done with. What has comes again, later each time."""
+        now = self.clock.now()
+        left = set(failed)
+        with self.database.writing() as connection:
+            for one in batch:
+                number = int(one.message_id)
+                if one.message_id in left:
+                    connection.execute(AGAIN, (now + pause_after(one.receives - 1), number))
+                else:
+                    connection.execute(DELETE, (number,))
+        self.forget(batch)
+
+    def put_off(self, batch: Sequence[ReceivedMessage], until: Millis) -> None:
+        """They are visible again then, and as if nobody had received them."""
+        with self.database.writing() as connection:
+            connection.executemany(SHOW, [(until, int(one.message_id)) for one in batch])
+        self.forget(batch)
+
+    def give_back(self, messages: Sequence[ReceivedMessage], seconds: int = 0) -> None:
+        self.put_off(messages, self.clock.now() + seconds * SECOND)
+
+    def forget(self, batch: Sequence[ReceivedMessage]) -> None:
+        """Nobody has them any more."""
+        for one in batch:
+            self._out.pop(int(one.message_id), None)
+        self._next = 0
+
+    def next_visible(self) -> Millis | None:
+        """When the next message can be received."""
+        if self._next == 0:
+            with self.database.reading() as connection:
+                rows = connection.execute(FIRST, (self.name, len(self._out) + 1)).fetchall()
+            self._next = next((at for number, at in rows if number not in self._out), None)
+        return self._next
+
+    def visible(self) -> int:
+        return self._count("visible_at <= ?")
+
+    def delayed(self) -> int:
+        return self._count("visible_at > ?")
+
+    @property
+    def messages(self) -> range:
+        """As many as are in it."""
+        return range(self._count("number > ?", 0))
+
+    def _count(self, when: str, value: Any = None) -> int:
+        with self.database.reading() as connection:
+            select = f"SELECT count(*) FROM messages WHERE queue = ? AND {when}"  # noqa: S608 - our words
+            found = connection.execute(select, (self.name, self.clock.now() if value is None else value)).fetchone()
+        return int(found[0])
+
+    def _received(self, number: int, sent_at: Millis, tries: int, body: str) -> ReceivedMessage:
+        key = str(number)
+        return ReceivedMessage(
+            message_id=key, body=body, source=self.name, sent_at=sent_at, receives=tries + 1, receipt=key
+        )

@@ -1,0 +1,333 @@
+"""The store on SQLite. Whoever wants to hear of changes is told within the transaction that makes them."""
+
+import base64
+from collections.abc import Callable, Collection, Sequence
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+import msgspec
+from attrs import field, frozen
+
+from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite.database import MEMORY, Connection, Database
+from delayer.engines.store.model import (
+    Change,
+    Check,
+    Delete,
+    Item,
+    ItemChange,
+    Key,
+    KeyRange,
+    Page,
+    Put,
+    Query,
+    StoredItem,
+    TextChange,
+    Value,
+    Write,
+    after,
+    answered,
+    holds,
+    kept,
+)
+from delayer.engines.store.store import (
+    ITEM,
+    Answer,
+    WriteRefused,
+    check_distinct,
+    check_item,
+    check_key,
+    check_query,
+    check_transaction,
+)
+
+SET, NUMBER, BYTES = "$set", "$number", "$bytes"
+MARKS: Final = {SET, NUMBER, BYTES}
+_ENCODER: Final = msgspec.json.Encoder()
+_DECODER: Final = msgspec.json.Decoder(dict[str, Any])
+LAST: Final = "\U0010ffff"  # behind all characters
+EXPIRES: Final = "expiresAt"  # epoch seconds, as DynamoDB's TTL has it
+READ: Final = "SELECT item FROM items WHERE table_name = ? AND partition = ? AND sort = ?"
+PUT: Final = """
+    INSERT INTO items VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET item = excluded.item, expires = excluded.expires
+"""
+DUE: Final = """
+    SELECT sort, item FROM items WHERE table_name = ? AND (partition, sort) <= (?, ?) ORDER BY partition, sort LIMIT ?
+"""
+FIRST: Final = "SELECT sort FROM items WHERE table_name = ? ORDER BY partition, sort LIMIT 1"
+DELETE: Final = "DELETE FROM items WHERE table_name = ? AND partition = ? AND sort = ?"
+
+
+def encode(item: StoredItem) -> bytes:
+    """An item as JSON. Raises Unavailable if it cannot be stored."""
+    try:
+        return _ENCODER.encode(item if _is_plain(item) else {name: _prepared(value) for name, value in item.items()})
+    except (TypeError, UnicodeError, OverflowError) as error:
+        raise Unavailable(f"an item that cannot be stored: {error}") from error
+
+
+def _is_plain(item: StoredItem) -> bool:
+    return all(type(value) in (str, int, bool) for value in item.values())
+
+
+def _prepared(value: Value) -> Any:
+    """msgspec has a form of its own for bytes and decimals, which would be read as texts and floats."""
+    match value:
+        case bytes():
+            return {BYTES: base64.b64encode(value).decode()}
+        case Decimal():
+            return {NUMBER: str(value)}
+        case frozenset() if value:
+            return {SET: [_prepared(one) for one in sorted(value)]}
+        case list():
+            return [_prepared(one) for one in value]
+        case dict():
+            if MARKS & value.keys():
+                raise TypeError(f"no attribute may be called {MARKS & value.keys()}")
+            return {name: _prepared(one) for name, one in value.items()}
+        case str() | bool() | int() | None:
+            return value
+    raise TypeError(f"no attribute is a {type(value).__name__}, or an empty one")
+
+
+def decode(text: bytes) -> Item:
+    """The inverse."""
+    item: Item = _DECODER.decode(text)
+    return {name: _restored(value) for name, value in item.items()} if b'"$' in text else item
+
+
+def _restored(value: Any) -> Value:
+    match value:
+        case {"$set": members}:
+            return frozenset(_restored(one) for one in members)
+        case {"$number": number}:
+            return Decimal(number)
+        case {"$bytes": encoded}:
+            return base64.b64decode(encoded)
+        case dict():
+            return {name: _restored(one) for name, one in value.items()}
+        case list():
+            return [_restored(one) for one in value]
+    return value
+
+
+Place: TypeAlias = tuple[str, str, str]
+Heard: TypeAlias = Callable[[Sequence[ItemChange]], None]
+Noted: TypeAlias = Callable[[Sequence[TextChange]], None]
+
+
+@frozen(kw_only=True, eq=False)
+class SqliteStore:
+    """Stores items in a database of SQLite. All threads of the process may use it, one at a time.
+
+    Whoever hears of changes is told before they are committed. If that fails, they are undone, and never were.
+    """
+
+    database: Database = field(factory=Database)
+    heard: Heard | None = None
+    noted: Noted | None = None  # the same, for whoever reads the items later, if at all
+    never_expire: Collection[str] = ()  # tables whose items nothing may delete but whoever handles them
+    _partitions: set[tuple[str, str]] = field(factory=set, init=False)  # that ever had an item, in memory
+
+    def get(self, table: str, key: Key, *, latest: bool = True) -> Item | None:
+        check_key(key)
+        with self.database.reading() as connection:
+            return _read(connection, _place(table, key))
+
+    def get_many(self, table: str, keys: Sequence[Key], *, latest: bool = True) -> list[Item]:
+        check_distinct(keys)
+        for key in keys:
+            check_key(key)
+        with self.database.reading() as connection:
+            found = [_read(connection, _place(table, key)) for key in keys]
+        return [item for item in found if item is not None]
+
+    def query(self, query: Query) -> Page:
+        """A sweep asks for many minutes that have nothing. In memory that is known without a statement."""
+        check_query(query)
+        [partition] = query.partition.values()
+        if self.database.path == MEMORY and (query.table, partition) not in self._partitions:
+            return Page(())
+        with self.database.reading() as connection:
+            texts = connection.execute(*_select(query)).fetchall()
+        items = [decode(text) for (text,) in texts]
+        more: str = items[-1][query.sort] if items and len(items) == query.at_most else ""
+        return Page(kept(query, [item for item in items if holds(query.when, item)]), more)
+
+    def count(self, query: Query, at_most: int) -> int:
+        return len(self.query(query._replace(at_most=0)).items)
+
+    def write(self, write: Write) -> Item:
+        if isinstance(write, Check):
+            raise TypeError("a condition alone is part of a transaction")
+        with self.database.writing() as connection:
+            [new] = self._written(connection, [write])
+        return answered(write, new or {}) if isinstance(write, Change) and write.is_answered else {}
+
+    def write_each(self, puts: Sequence[Put]) -> list[Answer]:
+        return [self._answer(put) for put in puts]
+
+    def _answer(self, put: Put) -> Answer:
+        try:
+            self.write(put)
+        except (WriteRefused, Unavailable) as answer:
+            return answer
+        return None
+
+    def write_all(self, writes: Sequence[Put | Delete]) -> list[Put | Delete]:
+        try:
+            check_distinct([one.key for one in writes])
+            with self.database.writing() as connection:
+                self._written(connection, writes)
+        except Unavailable:
+            return list(writes)
+        return []
+
+    def transact(self, writes: Sequence[Write]) -> None:
+        check_transaction(writes)
+        with self.database.writing() as connection:
+            self._written(connection, writes)
+
+    def due(self, table: str, partition: str, sort: str, at_most: int) -> list[tuple[str, Item]]:
+        """The first items of a table up to these keys, with their sort keys: its keys are in the order of time."""
+        with self.database.reading() as connection:
+            rows = connection.execute(DUE, (table, partition, sort, at_most)).fetchall()
+        return [(key, decode(text)) for key, text in rows]
+
+    def first(self, table: str) -> str | None:
+        """The sort key of the first item."""
+        with self.database.reading() as connection:
+            found = connection.execute(FIRST, (table,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def rows(self, table: str) -> list[Item]:
+        """All items of a table, in the order of their keys: for tests, and for people who look."""
+        with self.database.reading() as connection:
+            select = "SELECT item FROM items WHERE table_name = ? ORDER BY partition, sort"
+            return [decode(text) for (text,) in connection.execute(select, (table,))]
+
+    def forget(self, table: str, key: Key | None = None) -> None:
+        """Deletes an item, or all of a table, and tells nobody: for tests of what is missing."""
+        with self.database.writing() as connection:
+            if key is None:
+                connection.execute("DELETE FROM items WHERE table_name = ?", (table,))
+            else:
+                connection.execute(DELETE, _place(table, key))
+
+    def expire_one(self, table: str, key: Key) -> None:
+        """The same for one item, if it is there, whatever its `expiresAt` is."""
+        with self.database.writing() as connection:
+            place = _place(table, key)
+            old = _text_at(connection, place)
+            connection.execute(DELETE, place)
+            self._tell([TextChange(table, old, None, is_expired=True)])
+
+    def expire(self, seconds: int, at_most: int = 1_000) -> int:
+        """Does the work of the TTL: it deletes items whose `expiresAt` is past. Returns their number."""
+        with self.database.writing() as connection:
+            select = "SELECT table_name, partition, sort, item FROM items WHERE expires < ? LIMIT ?"
+            gone = connection.execute(select, (seconds, at_most)).fetchall()
+            connection.executemany(DELETE, [tuple(place) for *place, _ in gone])
+            self._tell([TextChange(place[0], text, None, is_expired=True) for *place, text in gone])
+        return len(gone)
+
+    def _written(self, connection: Connection, writes: Sequence[Write]) -> list[Item | None]:
+        """The items afterwards. Raises WriteRefused."""
+        places = [_checked(one) for one in writes]
+        olds = [_text_at(connection, place) for place in places]
+        before = [_needed(one, old) for one, old in zip(writes, olds, strict=True)]
+        refused = [None if holds(one.when, old) else old or {} for one, old in zip(writes, before, strict=True)]
+        if any(item is not None for item in refused):
+            raise WriteRefused(refused)
+        now = [after(one, old) for one, old in zip(writes, before, strict=True)]
+        texts = [old if isinstance(one, Check) else _text(new) for one, old, new in zip(writes, olds, now, strict=True)]
+        for place, old, new, text in zip(places, olds, now, texts, strict=True):
+            if text == old:
+                continue
+            if new is None:  # from here on nothing but SQLite can fail
+                connection.execute(DELETE, place)
+            else:
+                expires = None if place[0] in self.never_expire else _expiry(new)
+                connection.execute(PUT, (*place, text, expires))
+                self._partitions.add(place[:2])
+        self._tell([TextChange(one.table, old, text) for one, old, text in zip(writes, olds, texts, strict=True)])
+        return now
+
+    def _tell(self, changes: Sequence[TextChange]) -> None:
+        """As in DynamoDB's stream, a write that changes nothing is no change."""
+        real = [one for one in changes if one.old != one.new]
+        if self.noted and real:
+            self.noted(real)
+        if self.heard:
+            heard = [ItemChange(one.table, _decoded(one.old), _decoded(one.new), one.is_expired) for one in real]
+            if heard := [one for one in heard if one.old != one.new]:
+                self.heard(heard)
+
+
+def _place(table: str, key: Key) -> Place:
+    partition, *sort = key.values()
+    return table, partition, sort[0] if sort else ""
+
+
+def _checked(write: Write) -> Place:
+    check_key(write.key)
+    return _place(write.table, write.key)
+
+
+def _text(item: Item | None) -> bytes | None:
+    """Raises Unavailable if it cannot be stored, or is too large."""
+    if item is None:
+        return None
+    text = encode(item)
+    if len(text) > ITEM // 2:  # otherwise it cannot be too large, and need not be counted
+        check_item(item)
+    return text
+
+
+def _text_at(connection: Connection, place: Place) -> bytes | None:
+    found = connection.execute(READ, place).fetchone()
+    return found[0] if found else None
+
+
+def _read(connection: Connection, place: Place) -> Item | None:
+    return _decoded(_text_at(connection, place))
+
+
+def _decoded(text: bytes | None) -> Item | None:
+    return None if text is None else decode(text)
+
+
+def _needed(write: Write, old: bytes | None) -> Item | None:
+    """The item before a write, for those who look at it: to decode it takes longer than to read it."""
+    return None if write.when is None and not isinstance(write, Change | Check) else _decoded(old)
+
+
+def _expiry(item: Item) -> int | None:
+    value = item.get(EXPIRES)
+    return value if isinstance(value, int) else None
+
+
+def _select(query: Query) -> tuple[str, list[str | int]]:
+    [partition] = query.partition.values()
+    where = ["table_name = ?", "partition = ?"]
+    values: list[str | int] = [query.table, partition]
+    if query.within:
+        condition, bounds = _bounds(query.within)
+        where.append(condition)
+        values += bounds
+    if query.after:
+        where.append(f"sort {'<' if query.is_backward else '>'} ?")
+        values.append(query.after)
+    order = "DESC" if query.is_backward else "ASC"
+    text = f"SELECT item FROM items WHERE {' AND '.join(where)} ORDER BY sort {order} LIMIT ?"  # noqa: S608 - our words
+    return text, [*values, query.at_most or -1]
+
+
+def _bounds(within: KeyRange) -> tuple[str, list[str]]:
+    match within.operator:
+        case "between":
+            return "sort BETWEEN ? AND ?", [within.value, within.last]
+        case "begins":
+            return "sort >= ? AND sort < ?", [within.value, f"{within.value}{LAST}"]
+    return f"sort {within.operator} ?", [within.value]

@@ -1,0 +1,1 @@
+"""The durable engine on one machine: the process that `delayer serve` runs, in one folder."""

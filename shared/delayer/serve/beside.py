@@ -1,0 +1,114 @@
+"""What is done beside the turns, in threads: it may take its time, or hang, and only what became of it is written."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count
+from typing import Any, Final
+
+import msgspec
+from attrs import define, field
+
+from delayer.engines.ports import Clock, Objects, Observer, ReceivedMessage, Workers
+from delayer.engines.sqlite.queue import SqliteQueue
+from delayer.schedule.instants import Millis, format_instant
+from delayer.serve.following import DEAD, GIVEN_UP_AFTER
+from delayer.serve.turn import Turn
+
+AT_A_TIME: Final = 4  # events that one subscriber reads; so many threads it may keep busy
+
+
+@define(kw_only=True, eq=False)
+class Beside:
+    """Something that a turn begins, and hears of in a later one."""
+
+    turn: Turn
+    workers: Workers
+    _started: Callable[[], int] = field(factory=lambda: count(1).__next__, init=False)
+    _settling: list[Callable[[], None]] = field(factory=list, init=False)  # what could not be written
+
+    def lead(self) -> bool:
+        """Begins what is on the disk, and settles what has ended. Whether there was anything."""
+        again, self._settling = self._settling, []
+        for do in again:
+            do()
+        ended = self.workers.ended(None)
+        for number, outcome in ended:
+            self.settle(number, outcome)
+        begun = not self.turn.database.is_dirty and self.begin()
+        return bool(again or ended) or begun
+
+    def start(self, do: Callable[[], object]) -> int:
+        """In a thread. Returns its number."""
+        number = self._started()
+        self.workers.start(number, do)
+        return number
+
+    def write(self, do: Callable[[], object], written: Callable[[], None] = lambda: None) -> None:
+        """Within the turn; again in the next one, until it is on the disk."""
+        self.turn.do(do, partial(self._written, do, written))
+
+    def _written(self, do: Callable[[], object], written: Callable[[], None], outcome: Any) -> None:
+        if isinstance(outcome, Exception):
+            self._settling.append(partial(self.write, do, written))
+        else:
+            written()
+
+    def begin(self) -> bool:
+        """Whether anything was begun."""
+        raise NotImplementedError
+
+    def settle(self, number: int, outcome: Any) -> None:
+        """What it returned or raised."""
+        raise NotImplementedError
+
+    def next_at(self) -> Millis | None:
+        """When there will be something to begin; None: nobody knows."""
+        raise NotImplementedError
+
+
+@define(kw_only=True, eq=False)
+class ReadsQueue(Beside):
+    """A subscriber: what it raises on comes again, later each time, and is a dead letter after a day."""
+
+    name: str
+    queue: SqliteQueue
+    use: Callable[[Sequence[ReceivedMessage]], Sequence[str]]  # it returns the ids of those that must come again
+    clock: Clock
+    objects: Objects
+    observer: Observer
+    at_most: int = AT_A_TIME
+    _under_way: dict[int, ReceivedMessage] = field(factory=dict, init=False)
+
+    def begin(self) -> bool:
+        room = self.at_most - len(self._under_way)
+        received = self.queue.receive(room) if room > 0 else []
+        for one in received:
+            self._under_way[self.start(partial(self.use, [one]))] = one
+        return bool(received)
+
+    def settle(self, number: int, outcome: Any) -> None:
+        received = self._under_way.pop(number)
+        is_done = not isinstance(outcome, BaseException) and not outcome
+        self.write(partial(self._settle, received, is_done=is_done))
+
+    def next_at(self) -> Millis | None:
+        return self.queue.next_visible() if len(self._under_way) < self.at_most else None
+
+    def _settle(self, received: ReceivedMessage, *, is_done: bool) -> None:
+        if not is_done and self.clock.now() - received.sent_at >= GIVEN_UP_AFTER:
+            self._give_up(received)
+            is_done = True
+        self.queue.settle([received], [] if is_done else [received.message_id])
+
+    def _give_up(self, received: ReceivedMessage) -> None:
+        key = f"{DEAD}{self.name}/{received.message_id}"
+        told = {
+            "step": self.name,
+            "number": int(received.message_id),
+            "tries": received.receives,
+            "sentAt": format_instant(received.sent_at),
+            "givenUpAt": format_instant(self.clock.now()),
+            "body": received.body,
+        }
+        self.objects.put(key, msgspec.json.encode(told))
+        self.observer.warn("a step is given up", key=key, tries=received.receives)

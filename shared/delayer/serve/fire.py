@@ -1,0 +1,143 @@
+"""Fires what is due: its record leaves the table, is claimed and handed over, all in one transaction (ADR 0186).
+
+On AWS a record leaves long before it is due, and waits out its last minutes in the delayer queue. Here it stays where
+it is until then: the first page of the table, in the order of time, is what is due. What is due and has to wait all the
+same, for its target or its owner, waits in the delayer queue, from which the relay takes it as on AWS.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from attrs import define, field, frozen
+
+from delayer.actions.rules.message_group import message_group_of
+from delayer.dead_letters.dead_letter import undeliverable
+from delayer.engines.ports import Outgoing
+from delayer.engines.sqlite.store import SqliteStore
+from delayer.engines.store.model import Item
+from delayer.enqueue.rules import MoveToDeadLetters
+from delayer.flow.rules.gate import Go, Later
+from delayer.records.repository import StoredScheduleTable, from_item
+from delayer.relay import rules
+from delayer.relay.relay import Decision, Relay
+from delayer.schedule.instants import SECOND, Malformed, Millis, minute_of
+from delayer.schedule.messages import (
+    DelayerMessage,
+    ExecutorMessage,
+    OutcomeMessage,
+    WarmUp,
+    decode_for_executor,
+    encode,
+)
+from delayer.schedule.schedule import Schedule
+from delayer.schedule.schedule_id import Bucket, RecordKey
+
+AGAIN: Final = 1  # second, before the relay has another look at what failed
+AFTER_ALL: Final = "\x7f"  # behind all sort keys that begin the same
+
+
+@define
+class HandedOver:
+    """The messages that were handed over just now, by their texts: whoever takes them up need not read them."""
+
+    at_most: int = 1_000
+    _messages: dict[str, ExecutorMessage] = field(factory=dict)
+
+    def keep(self, body: str, message: ExecutorMessage) -> None:
+        """Until somebody takes it up. What nobody has taken up for long is forgotten."""
+        self._messages[body] = message
+        if len(self._messages) > self.at_most:
+            del self._messages[next(iter(self._messages))]
+
+    def decode(self, body: str) -> ExecutorMessage | OutcomeMessage | WarmUp:
+        """As decode_for_executor."""
+        return self._messages.pop(body, None) or decode_for_executor(body)
+
+
+class Bodies(dict[str, str]):
+    """The text of a message, made when somebody asks for it: of what fires at once, nobody does."""
+
+    def __init__(self, messages: Mapping[str, DelayerMessage]) -> None:
+        super().__init__()
+        self._messages = messages
+
+    def __missing__(self, key: str) -> str:
+        return encode(self._messages[key])
+
+
+@frozen(kw_only=True)
+class Fire(Relay):
+    """One page of the table."""
+
+    items: SqliteStore
+    schedules: StoredScheduleTable
+    handed_over: HandedOver
+
+    def next_at(self) -> Millis | None:
+        """When there will be something to fire, as far as it is known now."""
+        first = self.items.first(self.schedules.table)
+        return None if first is None else int(first.partition("#")[0]) - self.lead
+
+    def page(self, at_most: int) -> int:
+        """Fires up to so many. Returns their number."""
+        now = self.clock.now()
+        until = now + self.lead
+        last = Bucket(minute=minute_of(until), shard=0).key + AFTER_ALL
+        found = self.items.due(self.schedules.table, last, "", at_most)
+        due = {sort: item for sort, item in found if int(sort[:13]) <= until}
+        if due:
+            self._fire_all(due, now)
+        return len(due)
+
+    def _fire_all(self, due: Mapping[str, Item], now: Millis) -> None:
+        decisions = {key: self.decide(item, now) for key, item in due.items()}
+        messages = {key: one.message for key, one in decisions.items() if hasattr(one, "message")}
+        failed = self.carry_out(decisions, Bodies(messages), now)
+        self._look_again({key: messages[key] for key in failed if key in messages})
+        self.schedules.delete([RecordKey(bucket=due[key]["bucket"], due=key) for key in due])
+
+    def send(self, action_type: str, claimed: Mapping[str, ExecutorMessage]) -> list[str]:
+        """As HandOver."""
+        bodies = {key: encode(one) for key, one in claimed.items()}
+        for key, body in bodies.items():
+            self.handed_over.keep(body, claimed[key])
+        self.executor_queues[action_type].send(
+            [Outgoing(body=body, message_group=message_group_of(claimed[key].schedule)) for key, body in bodies.items()]
+        )
+        return []
+
+    def decide(self, item: Item, now: Millis) -> Decision:
+        """About one record."""
+        row = from_item(item)
+        if not isinstance(row, Schedule):
+            return undeliverable(str(item), str(row), None)
+        message = DelayerMessage(schedule=row, nonce=self.new_token(), enqueued_at=now)
+        try:
+            decision = rules.decide(message, now, self.executor_queues)
+        except Malformed as error:
+            return undeliverable(encode(message), error.reason, message)
+        match decision:
+            case MoveToDeadLetters(reason=reason):
+                return undeliverable(encode(message), reason, message)
+            case rules.WaitForExecutor(reason=reason):
+                self.observer.warn("waits", row.id, reason=reason)
+                return Later(message=message, at=now + AGAIN * SECOND, why=None)
+        return decision
+
+    def _fire(self, going: Mapping[str, Go[DelayerMessage]], give_back: Millis) -> list[str]:  # noqa: ARG002
+        """Nothing waits here for its turn at a target: the relay takes it when that has come."""
+        now = self.clock.now()
+        early = {key: one for key, one in going.items() if one.at - self.lead > now}
+        later = {key: Later(message=one.message, at=one.at - self.lead, why=None) for key, one in early.items()}
+        left = self._resend(later, Bodies({key: one.message for key, one in early.items()}))
+        return [*left, *self.hand_over({key: one for key, one in going.items() if key not in early})]
+
+    def _look_again(self, failed: Mapping[str, DelayerMessage]) -> None:
+        """The relay does, in a while: nothing that fails keeps what is due behind it waiting."""
+        if failed:
+            self.delayer_queue.send(
+                [
+                    Outgoing(body=encode(one), delay_seconds=AGAIN, message_group=message_group_of(one.schedule))
+                    for one in failed.values()
+                ]
+            )

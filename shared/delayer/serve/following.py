@@ -1,0 +1,139 @@
+"""The steps that follow from changes, each with a place of its own in the change feed (ADR 0188).
+
+A step that fails with one change sets that one aside, and goes on with the next: nobody waits for it. It comes again,
+later each time, and a day after its first failure it becomes a dead letter: an object `feed/<step>/<number>`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+from attrs import define, field
+
+from delayer.engines.ports import Clock, Objects, Observer
+from delayer.engines.sqlite.again import Aside, SqliteAgain
+from delayer.engines.sqlite.feed import FedChange, SqliteFeed
+from delayer.engines.sqlite.store import encode
+from delayer.schedule.instants import DAY, Millis, format_instant
+from delayer.wiring.pump import Batch, Source
+
+GIVEN_UP_AFTER: Final[Millis] = DAY
+NOT_DONE: Final = "it was not done"
+DEAD: Final = "feed/"  # where their objects lie
+
+
+@define(kw_only=True, eq=False)
+class FeedSource(Source):
+    """What was written to some tables, as the step takes it."""
+
+    feed: SqliteFeed
+    read: Callable[[FedChange], Any]  # None: it is not for this step
+    again: SqliteAgain
+    at_most: int = 100
+    _number: int = field(default=0, init=False)  # of changes in the batch that was given out
+    _unread: dict[int, str] = field(factory=dict, init=False)  # of these: which cannot be read, and why
+    _alone_until: int = field(default=0, init=False)  # a batch up to there has raised: one change at a time
+
+    def batches(self) -> Iterator[Batch]:
+        cursor = self.feed.cursor(self.function)
+        changes = self.feed.after(cursor, 1 if cursor < self._alone_until else self.at_most)
+        self._number = len(changes)
+        items = self.items_of(changes, self._unread)
+        if items or self._unread:
+            yield Batch(source=self, items=items, shard=changes[-1].number)
+        elif changes:
+            self.feed.pass_by(self.function, changes[-1].number)
+
+    def items_of(self, changes: Sequence[FedChange], unread: dict[int, str]) -> list[Any]:
+        """As the step takes them. What cannot be read is noted."""
+        unread.clear()
+        items: list[Any] = []
+        for one in changes:
+            try:
+                item = self.read(one)
+            except Exception as error:  # noqa: BLE001 - one change harms itself alone
+                unread[one.number] = type(error).__name__
+            else:
+                items += [] if item is None else [item]
+        return items
+
+    def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
+        """What has failed is set aside."""
+        for number, why in {**{int(one): NOT_DONE for one in failed or ()}, **self._unread}.items():
+            self.again.failed(self.function, number, why)
+        self.feed.move(self.function, batch.shard)
+
+    def raised(self, batch: Batch, error: Exception) -> None:
+        """Nobody knows which change it was: they are taken one by one. If it was one, that is set aside."""
+        if self._number > 1:
+            self._alone_until = batch.shard
+            return
+        self._unread[batch.shard] = type(error).__name__
+        self.settle(batch, [])
+
+    def is_empty(self) -> bool:
+        return not self.feed.after(self.feed.cursor(self.function), 1)
+
+
+@define(kw_only=True, eq=False)
+class AgainSource(Source):
+    """What the same step has set aside, one at a time."""
+
+    of: FeedSource
+    clock: Clock
+    objects: Objects
+    observer: Observer
+    at_most: int = 10  # in one turn
+    _unread: dict[int, str] = field(factory=dict, init=False)
+
+    def batches(self) -> Iterator[Batch]:
+        if (following := self.next_at()) is None or following > self.clock.now():
+            return
+        for one in self.of.again.due(self.function, self.at_most):
+            change = self.of.feed.change(one.number)
+            items = self.of.items_of([change] if change else [], self._unread)
+            yield Batch(source=self, items=items, shard=one.number)
+
+    def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
+        """It is done, or comes again."""
+        why = self._unread.get(batch.shard) or (NOT_DONE if failed else "")
+        if why:
+            self._has_failed(batch.shard, why)
+        else:
+            self.of.again.done(self.function, batch.shard)
+
+    def raised(self, batch: Batch, error: Exception) -> None:
+        """As one that was not done."""
+        self._has_failed(batch.shard, type(error).__name__)
+
+    def next_at(self) -> Millis | None:
+        return self.of.again.next_at(self.function)
+
+    def is_empty(self) -> bool:
+        return self.next_at() is None
+
+    def _has_failed(self, number: int, why: str) -> None:
+        aside = self.of.again.failed(self.function, number, why)
+        if self.clock.now() - aside.since < GIVEN_UP_AFTER:
+            return
+        key = f"{DEAD}{self.function}/{number}"
+        self.objects.put(key, self._told(aside))
+        self.of.again.done(self.function, number)
+        self.observer.warn("a step is given up", key=key, why=why, tries=aside.tries)
+
+    def _told(self, aside: Aside) -> bytes:
+        """Everything that there is to see."""
+        change = self.of.feed.change(aside.number)
+        told: dict[str, Any] = {
+            "step": self.function,
+            "number": aside.number,
+            "why": aside.why,
+            "tries": aside.tries,
+            "firstFailedAt": format_instant(aside.since),
+            "givenUpAt": format_instant(self.clock.now()),
+        }
+        if change:
+            images = {"old": change.change.old, "new": change.change.new}
+            told |= {"table": change.change.table, "changedAt": format_instant(change.at)}
+            told |= {name: msgspec.Raw(encode(item)) for name, item in images.items() if item is not None}
+        return msgspec.json.encode(told)

@@ -1,0 +1,518 @@
+"""The scheduler on one machine: what it is made of, and one turn of it (ADR 0185).
+
+Nothing runs by itself: who leads it says when a turn is, and hears when the next one should be.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from attrs import define, evolve, field
+
+from delayer.actions.rules.foreign import built_in
+from delayer.engines.ports import ReceivedMessage, Unavailable, Workers
+from delayer.engines.sqlite import counters, database, feed, objects, queue, secrets
+from delayer.engines.sqlite.again import SqliteAgain
+from delayer.engines.sqlite.counters import FeedCounters
+from delayer.engines.sqlite.database import Database, Unwritten
+from delayer.engines.sqlite.feed import SqliteFeed
+from delayer.engines.sqlite.queue import Numbers, SqliteQueue
+from delayer.engines.sqlite.store import SqliteStore
+from delayer.execute.desk import Desk
+from delayer.execute.execute import Execute
+from delayer.history.announce import Announce
+from delayer.history.deliver import Deliver
+from delayer.http.answers import Response, unavailable
+from delayer.http.requests import ApiRequest
+from delayer.lambdas.memory_stream import LEDGER, SCHEDULES, WAITING
+from delayer.relay.relay import Successors
+from delayer.schedule.instants import Millis
+from delayer.serve import lives
+from delayer.serve.beside import Beside, ReadsQueue
+from delayer.serve.events import FUNCTION, Poster, PostsEvents, ReadEvents, Receiver
+from delayer.serve.fire import Fire, HandedOver
+from delayer.serve.folders import Extensions
+from delayer.serve.following import AgainSource, FeedSource
+from delayer.serve.lives import Alone, Lives, Whose, with_care
+from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
+from delayer.serve.reactions import FEEDS, AtOnce, Published, lifecycle_record, record_change
+from delayer.serve.space import Space
+from delayer.serve.turn import Turn, TurnJob
+from delayer.serve.upkeep import GROWS, Upkeep, no_room
+from delayer.signing.sign import OwnSecrets
+from delayer.wiring.build import build
+from delayer.wiring.bundle import Bundle
+from delayer.wiring.functions import loaded
+from delayer.wiring.manifest import reaction_of
+from delayer.wiring.pump import Batch, Minutes, QueueSource, Source
+from delayer.wiring.use_cases import execute, line
+
+LAYOUT: Final = "".join(
+    [database.LAYOUT, queue.LAYOUT, feed.LAYOUT, counters.LAYOUT, lives.LAYOUT, objects.OBJECTS, secrets.SECRETS]
+)
+# On AWS the TTL of a record is what fires it at last. Here it would lose it: nothing listens to that.
+FIRED: Final = (SCHEDULES, WAITING)
+GREATEST: Final = """
+    SELECT max(coalesce((SELECT max(number) FROM changes), 0), coalesce((SELECT max(number) FROM messages), 0),
+        coalesce((SELECT max(upto) FROM counters), 0), coalesce((SELECT max(number) FROM readers), 0))
+"""
+CLAIMS: Final = 64  # in one turn
+PAUSE: Final[Millis] = 250  # until the next turn, if nothing can be written
+STEP: Final[Millis] = 250  # who finds no slot is told when there is one; seats may be free without that
+TOLD: Final = 10  # changes in one turn: a call that comes meanwhile waits for them
+TELLING: Final[Millis] = 5  # that takes so long, about
+TOLD_EVERY: Final[Millis] = 250  # however much else there is to do
+HAVE_SETTINGS: Final = ("delayer.engines.process", "delayer.extension.executor", "delayer.extension.policy")
+RELAY, EXECUTOR, POLICY, SUBSCRIBER = "delayer-relay", "executor-", "policy-", "subscriber-"
+TIMING, EVENTS, OCCURRENCES = "timing-enqueuer", "stream-lifecycle", "stream-occurrences"
+JOURNALS, STEPPER, CANCELS_GROUPS = "lifecycle-journal", "series-stepper", "job-group-canceller"
+EACH_MINUTE: Final = ("task-1minute-series", "task-1minute-timing")
+KEYS: Final = "operator-id-key"
+ENDS: Final = frozenset({"api-schedule-delete", "api-schedule-stop", "api-series-delete", "api-group-delete"})
+
+
+@define(kw_only=True, eq=False)
+class ApiCall:
+    """A call of the API that waits for its answer."""
+
+    function: str
+    request: ApiRequest
+    answer: Callable[[Response], None]
+
+
+@define(kw_only=True, eq=False)
+class Executor:
+    """Of one action: its desk, at which a course never waits for another."""
+
+    queue: SqliteQueue
+    execute: Execute
+    desk: Desk
+    workers: Any
+
+
+@define(kw_only=True, slots=False, eq=False)
+class Machine:
+    """All of it."""
+
+    around: Around
+    workers_for: Callable[["Machine"], Workers]  # makes what attempts are made with, for one action
+    database: Database
+    environment: Mapping[str, str]  # the variables that functions read themselves
+    chosen: Chosen = field(factory=Chosen)
+    attempts: int = 64  # at a time
+    targets: Callable[[str], Any] | None = None  # by action, in the place of what its function reaches
+    instead: Mapping[str, Mapping[str, object]] = field(factory=dict)  # what functions import, in the place of that
+    alone: Alone | None = None  # makes the attempt of a suspect
+    each_minute: bool = True  # whether anything happens each minute
+    extensions: Extensions = field(factory=Extensions)  # what others have written
+    absent: Mapping[str, str] = field(factory=dict)  # built-in actions that are not offered here, and why
+    receiver: Receiver | None = None  # of all events
+    # Makes what subscribers and the receiver are reached with: they may hang, and take no thread from attempts.
+    beside_for: Callable[["Machine"], Workers] | None = None
+    is_restricted: bool = field(init=False, default=False)  # there is too little disk for anything new
+    turns: Turn = field(init=False)
+    queues: dict[str, SqliteQueue] = field(init=False, factory=dict)
+    executors: dict[str, Executor] = field(init=False, factory=dict)
+    _functions: dict[str, Any] = field(init=False, factory=dict)
+    _cannot_run: set[str] = field(init=False, factory=set)
+    _told_at: Millis = field(init=False, default=0)
+    _again: list[Callable[[], None]] = field(init=False, factory=list)  # what could not be written
+
+    def __attrs_post_init__(self) -> None:
+        self.clock, self.observer = self.around.clock, self.around.observer
+        self.turns = Turn(database=self.database)
+        self.lives = Lives(database=self.database, clock=self.clock)
+        self.lives.begin()
+        self.numbers = Numbers(self.clock, last_number(self.database))
+        self.feed = SqliteFeed(database=self.database, clock=self.clock, numbers=self.numbers, tables=FEEDS)
+        self.items = SqliteStore(database=self.database, noted=self.feed.note, never_expire=FIRED)
+        self.counters = FeedCounters(database=self.database, feed=self.feed, tables=FIRED)
+        self.again = SqliteAgain(database=self.database, clock=self.clock)
+        self.settings = evolve(settings_of(self.chosen), policies=self.extensions.schemas())
+        self.parts = Parts(self.around, self.settings, self.items, self.queue, self.absent)
+        made = reaction_of(KEYS).made(self.parts.of(KEYS))({"command": "ensure"})
+        if not made["ok"]:
+            raise Unavailable(made["error"])
+        register(self.parts.of("deploy-action-registrar"), self.extensions.actions(self.absent))
+        relay = self.parts.of(RELAY)
+        self.handed_over = HandedOver()
+        own = {
+            "line": line(relay),
+            "items": self.items,
+            "schedules": relay.schedules,
+            "handed_over": self.handed_over,
+        }
+        self.fire = build(Fire, relay, successors=Successors(at_most=0), **own)
+        self.uses = self._uses()
+        self.telling = self._telling()
+        self.sources = self._sources()
+        self.beside = self._beside()
+        self.read_events = ReadEvents(
+            feed=self.feed,
+            observer=self.observer,
+            source=self.chosen.event_source,
+            authorization=self.environment["API_AUTHORIZATION"],
+            secrets=build(OwnSecrets, self.parts.of(FUNCTION)),
+        )
+        for (name,) in self.database.read("SELECT DISTINCT queue FROM messages", ()):
+            self.queue(name)
+        self.lives.hold_all(self.queue)
+
+    # ------------------------------------------------------------ what it is made of
+
+    def queue(self, name: str) -> SqliteQueue:
+        """The queue of this name."""
+        if name not in self.queues:
+            self.queues[name] = SqliteQueue(
+                database=self.database, clock=self.clock, numbers=self.numbers, name=name, fifo=name == "group"
+            )
+        return self.queues[name]
+
+    def ports(self, function: str) -> Bundle:
+        """The bundle of one function."""
+        return self.parts.of(function)
+
+    def function(self, name: str) -> Any:
+        """Its module, as it is deployed."""
+        if own := self.extensions.handlers.get(name):
+            return own
+        if name not in self._functions:
+            settings = {one: {"setting": self.environment.__getitem__} for one in HAVE_SETTINGS}
+            self._functions[name] = loaded(name, self, self.environment, {**settings, **self.instead})
+        return self._functions[name]
+
+    def executor(self, kind: str) -> Executor:
+        """Made when the first schedule with this action is due."""
+        if kind not in self.executors:
+            workers, own = self.workers_for(self), self.queue(EXECUTOR + kind)
+            ports = self.parts.of(EXECUTOR + kind, own_queue=own, workers=workers, clock=self.clock)
+            made = self._execute(kind, ports)
+            room = evolve(made.room, slots=self.attempts, step=STEP)
+            made = evolve(made, room=room, decode=self.handed_over.decode, is_sure=True)
+            requests = {one: evolve(how, moment=0) for one, how in {**made.requests(), **self.lives.requests()}.items()}
+            desk = Desk(clock=self.clock, workers=workers, requests=requests, asks_itself=True)
+            self.executors[kind] = Executor(queue=own, execute=made, desk=desk, workers=workers)
+        return self.executors[kind]
+
+    def _execute(self, kind: str, ports: Bundle) -> Execute:
+        if self.targets and kind not in built_in():
+            return execute(ports, self.targets(kind))
+        handler = self.function(EXECUTOR + kind).handler
+        handler.ports = self._own_ports(EXECUTOR + kind) if EXECUTOR + kind in self.extensions.handlers else ports
+        own = handler.target
+        target = self.targets(kind) if self.targets else own
+        return execute(ports, target, own.check, lambda: True, {kind: own.action_type}, own.seconds)
+
+    def _uses(self) -> dict[str, Callable[..., Any]]:
+        named = (RELAY, TIMING, CANCELS_GROUPS, STEPPER, JOURNALS, *EACH_MINUTE)
+        uses: dict[str, Callable[..., Any]] = {one: reaction_of(one).made(self.parts.of(one)) for one in named}
+        relay: Any = uses[RELAY]
+        uses[RELAY] = evolve(relay, successors=Successors(at_most=0))  # what was undone may not be remembered
+        steps = reaction_of(STEPPER).queue
+        assert steps
+        told = Published(
+            at_once=[AtOnce(use=uses[JOURNALS], gets={}), AtOnce(use=uses[STEPPER], gets=steps.gets or {})],
+            queues=[(self.queue(SUBSCRIBER + one), gets) for one, gets in self.extensions.filters().items()],
+        )
+        uses |= {one: build(Announce, self.parts.of(one), topic=told) for one in (EVENTS, OCCURRENCES)}
+        return uses | {POLICY + one: partial(self._decide, POLICY + one) for one in self.settings.policies}
+
+    def _decide(self, policy: str, batch: Sequence[ReceivedMessage]) -> Any:
+        """The function of a policy is loaded when it is asked for the first time."""
+        decider = self.function(policy).handler.target
+        choose = evolve(decider, clock=lambda: self.clock)
+        self.uses[policy] = reaction_of(policy).made(self.parts.of(policy), choose=choose)
+        return self.uses[policy](batch)
+
+    def _telling(self) -> FeedSource:
+        """What is told of all that happened but of series, which are told at once."""
+        read = partial(lifecycle_record, tables=FEEDS, of_occurrences=False)
+        return FeedSource(function=EVENTS, feed=self.feed, read=read, again=self.again, at_most=TOLD)
+
+    def _sources(self) -> list[Source]:
+        """In the order in which they are asked."""
+        of_series = partial(lifecycle_record, tables=(LEDGER,), of_occurrences=True)
+        waits = partial(record_change, tables=(WAITING,))
+        fed = [
+            FeedSource(function=OCCURRENCES, feed=self.feed, read=of_series, again=self.again),
+            FeedSource(function=TIMING, feed=self.feed, read=waits, again=self.again),
+        ]
+        return [
+            *fed,
+            QueueSource(function=RELAY, queue=self.queue("delayer"), alone=True),
+            *(QueueSource(function=POLICY + one, queue=self.queue(POLICY + one)) for one in self.settings.policies),
+            QueueSource(function=CANCELS_GROUPS, queue=self.queue("group"), at_most=1),
+            *(Minutes(function=one, clock=self.clock) for one in EACH_MINUTE if self.each_minute),
+            *(self._asides(one) for one in [*fed, self.telling]),
+        ]
+
+    def _asides(self, of: FeedSource) -> AgainSource:
+        clock, objects = self.clock, self.around.objects
+        return AgainSource(function=of.function, of=of, clock=clock, objects=objects, observer=self.observer)
+
+    def _own_ports(self, function: str) -> Bundle:
+        """What a function of others has at hand, which runs in a thread."""
+        return self.parts.of(function, clock=self.clock, observer=self.around.own_observer or self.observer)
+
+    def _beside(self) -> list[Beside]:
+        """Subscribers, and who receives all events."""
+        workers_for = self.beside_for or self.workers_for
+        found: list[Beside] = []
+        for name, subscriber in self.extensions.subscribers.items():
+            vars(subscriber)["ports"] = self._own_ports(SUBSCRIBER + name)
+            reads = ReadsQueue(
+                turn=self.turns,
+                workers=workers_for(self),
+                name=SUBSCRIBER + name,
+                queue=self.queue(SUBSCRIBER + name),
+                use=build(Deliver, self.parts.of(SUBSCRIBER + name), read=subscriber.read),
+                clock=self.clock,
+                objects=self.around.objects,
+                observer=self.observer,
+            )
+            found.append(reads)
+        if self.receiver:
+            ports = self.parts.of(FUNCTION)
+            poster = Poster(
+                clock=self.clock,
+                feed=self.feed,
+                source=self.chosen.event_source,
+                receiver=self.receiver,
+                signing_rows=ports.signing_rows,
+            )
+            found.append(
+                PostsEvents(
+                    turn=self.turns, workers=workers_for(self), poster=poster, clock=self.clock, observer=self.observer
+                )
+            )
+        return found
+
+    # ------------------------------------------------------------ one turn
+
+    def turn(self, calls: Sequence[ApiCall | TurnJob] = (), *, calls_only: bool = False) -> bool:
+        """Does what there is to do now, and commits it. Whether there was anything.
+
+        In this order: what ends something, what is due, outcomes, all other calls, and what follows from changes.
+        """
+        self.turns.begin()
+        calls_only = calls_only or not self.turns.can_write
+        try:
+            again, self._again = self._again, []
+            for do in again:
+                do()
+            self._answer([one for one in calls if one.function in ENDS])
+            moved = not calls_only and self._fire_and_execute()
+            moved = (not calls_only and sum([one.lead() for one in self.beside]) > 0) or moved
+            self._answer([one for one in calls if one.function not in ENDS])
+            moved = (not calls_only and self._react()) or moved
+            if not calls_only and self._may_tell(is_quiet=not moved and not calls):
+                moved = self._tell() or moved
+        except BaseException:
+            self.turns.give_up()
+            raise
+        was_dirty = self.turns.end()
+        return self.turns.can_write and (was_dirty or moved or bool(calls or again))
+
+    def upkeep(self, space: Space, log_size: Callable[[], int]) -> Upkeep:
+        """Of its file, whose log has so many bytes."""
+
+        def restrict(is_restricted: bool) -> None:
+            self.is_restricted = is_restricted
+
+        feeds = [one.function for one in [*self.sources, self.telling] if isinstance(one, FeedSource)]
+        return build(
+            Upkeep,
+            self.parts.of("upkeep"),
+            database=self.database,
+            turns=self.turns,
+            items=self.items,
+            feed=self.feed,
+            readers=lambda: feeds,
+            clock=self.clock,
+            space=space,
+            log_size=log_size,
+            restrict=restrict,
+        )
+
+    def waiting(self) -> int:
+        """How many schedules wait for their point in time, or for it to be decided. Raises Unavailable."""
+        return sum(self.counters.of(one) for one in FIRED)
+
+    def wind_down(self) -> None:
+        """Nothing more is claimed or taken up from now on; what is under way goes on."""
+        self.attempts = 0
+
+    def next_at(self) -> Millis | None:
+        """When there will be something to do, as far as it is known."""
+        if not self.turns.can_write:
+            return self.clock.now() + PAUSE
+        executors = self.executors.values()
+        instants = [one.next_at() for one in self.sources] + [one.next_at() for one in self.beside]
+        instants += [one.desk.next_at() for one in executors]
+        if not self.lives.is_holding:
+            instants += [self.fire.next_at(), self.lives.next_at(), *(one.queue.next_visible() for one in executors)]
+        return min((one for one in instants if one is not None), default=None)
+
+    def _answer(self, calls: Sequence[ApiCall | TurnJob]) -> None:
+        for call in calls:
+            if isinstance(call, TurnJob):
+                self.turns.do(call.do, call.deliver)
+            else:
+                self.turns.do(partial(self._answered, call), partial(_deliver, call))
+
+    def _answered(self, call: ApiCall) -> Response:
+        if self.is_restricted and call.function in GROWS:
+            return no_room()
+        if call.function == FUNCTION:
+            return self.read_events(call.request)
+        made: Response = self.function(call.function).handler.answer(call.request)
+        return made
+
+    def _fire_and_execute(self) -> bool:
+        """What was handed over is taken up before more is: nothing begins that is not on the disk."""
+        named = [one.removeprefix(EXECUTOR) for one in self.queues if one.startswith(EXECUTOR)]
+        executors = [one for kind in named if (one := self._known(kind))]
+        whose, moved = self.lives.whose_turn(sum(one.desk.number for one in executors)), False
+        if not self.database.is_dirty and whose is Whose.ALL:
+            moved = sum([self._take_up(one) for one in executors]) > 0
+        elif not self.database.is_dirty and whose is Whose.SUSPECT:
+            moved = self._take_up_suspect()
+        moved = (whose is Whose.ALL and self._fire()) or moved
+        return sum([self._lead(one) for one in executors]) > 0 or moved
+
+    def _known(self, kind: str) -> Executor | None:
+        """None for one that cannot run here: what was handed to it waits in its queue until the engine starts anew."""
+        if kind in self._cannot_run:
+            return None
+        try:
+            return self.executor(kind)
+        except Exception as error:  # noqa: BLE001 - one action harms itself alone
+            self._cannot_run.add(kind)
+            why = self.absent.get(kind) or repr(error)
+            self.observer.warn("an action cannot run here: what was handed to it waits", action=kind, why=why)
+            return None
+
+    def _fire(self) -> bool:
+        """No more than can soon begin."""
+        room = self.attempts - sum(one.desk.number for one in self.executors.values())
+        following = self.fire.next_at()
+        if room <= 0 or following is None or following > self.clock.now():
+            return False
+        self.turns.do(partial(self.fire.page, min(CLAIMS, room)), partial(self._warn, "nothing was fired"))
+        return True
+
+    def _take_up(self, one: Executor) -> bool:
+        received = one.queue.receive(self.attempts)
+        for message in received:
+            self._begin(one, message)
+        return bool(received)
+
+    def _take_up_suspect(self) -> bool:
+        if taken := self.lives.take(self.queue):
+            queue, message = taken
+            self._begin(self.executor(queue.removeprefix(EXECUTOR)), message)
+        return True
+
+    def _begin(self, one: Executor, message: ReceivedMessage) -> None:
+        kind = one.queue.name.removeprefix(EXECUTOR)
+        execute = with_care(one.execute, self.lives.care_for(message), kind, self.alone)
+        one.desk.begin(execute.settle(message), partial(self._done, one, message))
+
+    def _lead(self, one: Executor) -> bool:
+        """Who has waited for room comes before who is new."""
+        moved = False
+        while one.desk.go_on():
+            moved = True
+        if left := one.workers.left():
+            moved = True
+            one.desk.nudge(left)
+            while one.desk.go_on():
+                pass
+        return moved
+
+    def _done(self, one: Executor, received: ReceivedMessage, is_done: bool | None) -> None:
+        """Its course has ended."""
+        self.turns.do(partial(self._settle, one, received, is_done), partial(self._has_left, one, received, is_done))
+
+    def _settle(self, one: Executor, received: ReceivedMessage, is_done: bool | None) -> None:
+        one.queue.settle([received], [] if is_done else [received.message_id])
+        self.lives.over(received, is_done=bool(is_done))
+
+    def _has_left(self, one: Executor, received: ReceivedMessage, is_done: bool | None, outcome: Any) -> None:
+        if isinstance(outcome, Exception):
+            self._again.append(partial(self._done, one, received, is_done))
+        else:
+            self.lives.is_over(received, one.queue, is_done=bool(is_done))
+
+    def _react(self) -> bool:
+        """To what has happened."""
+        return sum([self._take(source) for source in self.sources]) > 0
+
+    def _take(self, source: Source) -> bool:
+        """All that it has now."""
+        moved = False
+        for batch in source.batches():
+            self.turns.do(partial(self._run, batch), partial(self._has_run, batch))
+            moved = True
+        return moved
+
+    def _may_tell(self, *, is_quiet: bool) -> bool:
+        """What is told of what has happened waits until there is nothing else to do, but not for ever."""
+        now = self.clock.now()
+        if not is_quiet and 0 <= now - self._told_at < TOLD_EVERY:
+            return False
+        following = self.next_at()
+        return following is None or following - now >= TELLING or now - self._told_at >= TOLD_EVERY
+
+    def _tell(self) -> bool:
+        self._told_at = self.clock.now()
+        return self._take(self.telling)
+
+    def _run(self, batch: Batch) -> None:
+        """One function: all that it does, or nothing."""
+        given = [] if isinstance(batch.source, Minutes) else [batch.items]
+        try:
+            failed = self.uses[batch.function](*given)
+        except NotYet as early:
+            assert isinstance(batch.source, QueueSource)
+            batch.source.queue.put_off(batch.items, early.until)
+            return
+        batch.settle(failed if isinstance(failed, list) else [])
+
+    def _has_run(self, batch: Batch, outcome: Any) -> None:
+        """What has failed comes again, later each time; what could not be written comes as if nothing had been."""
+        if isinstance(outcome, Unwritten):
+            if isinstance(batch.source, QueueSource):
+                self.queues[batch.source.queue.name].forget(batch.items)
+        elif isinstance(outcome, Exception):
+            self._warn(f"{batch.function} has failed", outcome)
+            self._again.append(partial(self._set_aside, batch, outcome))
+
+    def _set_aside(self, batch: Batch, error: Exception) -> None:
+        """Within the next turn; again after that, until it is on the disk."""
+        match batch.source:
+            case FeedSource() | AgainSource() as source:
+                do = partial(source.raised, batch, error)
+            case QueueSource():
+                do = partial(batch.settle, [one.message_id for one in batch.items])
+            case _:
+                return
+        self.turns.do(do, partial(self._is_aside, batch, error))
+
+    def _is_aside(self, batch: Batch, error: Exception, outcome: Any) -> None:
+        if isinstance(outcome, Exception):
+            self._again.append(partial(self._set_aside, batch, error))
+
+    def _warn(self, what: str, outcome: Any) -> None:
+        if isinstance(outcome, Exception):
+            self.observer.warn(what, error=repr(outcome))
+
+
+def last_number(database: Database) -> int:
+    """The greatest number that was ever given and is still known: the clock may have been set back since."""
+    [(last,)] = database.read(GREATEST, ())
+    return int(last)
+
+
+def _deliver(call: ApiCall, outcome: Any) -> None:
+    call.answer(unavailable() if isinstance(outcome, Exception) else outcome)

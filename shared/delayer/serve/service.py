@@ -1,0 +1,201 @@
+"""`delayer serve`: the folder, the machine, the door, and how all of them end."""
+
+import os
+import signal
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import define, field, frozen
+
+from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite.database import APPLICATION, VERSION, Broken
+from delayer.schedule.instants import DAY
+from delayer.serve.control import OperatorCommands
+from delayer.serve.control_socket import ELSEWHERE, ControlSocket
+from delayer.serve.door.address import Admitted, Listening, admitted
+from delayer.serve.door.application import Door
+from delayer.serve.door.incoming import Application
+from delayer.serve.door.server import DoorServer, bound
+from delayer.serve.door.tokens import SETTING, KnownTokens, tokens_in
+from delayer.serve.events import receiver_of, route
+from delayer.serve.folder import DataFolder, open_folder
+from delayer.serve.folders import absent_in, aws_settings, extensions_in
+from delayer.serve.keys import open_keys
+from delayer.serve.lead import PATIENCE, Leader
+from delayer.serve.lines import Lines
+from delayer.serve.parts import Chosen
+from delayer.serve.refusal import Refusal
+from delayer.serve.space import Space
+from delayer.serve.status import EngineStatus
+
+KEYS: Final = "secrets.key"  # the file in the folder
+INTERRUPTED: Final = 130  # exit status of a process that Ctrl-C has ended, as a shell has it
+SAID_EVERY: Final = 5  # seconds, while it waits
+
+
+@frozen(kw_only=True)
+class Options:
+    """What `delayer serve` was asked for."""
+
+    data: Path = field(default=Path("delayer-data"))
+    listening: Listening = field(factory=Listening)
+    attempts: int = 64  # at a time, at most
+    journal_days: int = 90  # that a history is kept
+    actions: tuple[Path, ...] = ()  # folders with types of action of one's own
+    beside: Mapping[str, Application] = field(factory=dict)  # below a path, if only this machine can call
+    events: str = ""  # URL to which events are POSTed; empty: none
+    say: Callable[[str], None] = print
+
+
+def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None:
+    """Runs until it is told to stop by a signal. Raises Refusal if it cannot begin, or cannot go on."""
+    where = admitted(options.listening)
+    tokens = tokens_in(options.listening.tokens) if options.listening.tokens else None
+    extensions = extensions_in(options.actions)
+    receiver = receiver_of(options.events) if options.events else None
+    for name, value in aws_settings(environment).items():
+        os.environ.setdefault(name, value)
+    others = {"extensions": extensions, "absent": absent_in(environment), "receiver": receiver}
+    with ExitStack() as opened:
+        listening = opened.enter_context(bound(where))
+        folder = open_folder(options.data)
+        opened.callback(folder.close)
+        leader = _leader(options, folder, environment, _settings(where, tokens), others)
+        door = Door(
+            leader.submit,
+            leader.observer,
+            tokens=tokens,
+            is_own=where.is_own,
+            behind_proxy=options.listening.behind_proxy,
+            beside=options.beside if where.is_own and tokens is None else None,
+            route=route,
+        )
+        server = DoorServer(door, listening, certificate=options.listening.certificate, key=options.listening.key)
+        ending = Ending(door=door, server=server, leader=leader, say=options.say)
+        if control := _operated(folder, leader, options.say):
+            opened.callback(control.close)  # last: operators see for what it waits
+        opened.callback(leader.stop, ending.waits)
+        ending.catch_signals()
+        leader.failed = server.stop
+        leader.start()
+        server.run(lambda: options.say(_greeting(server.url, options.data)))
+    if leader.error:
+        raise _end_of(leader.error, folder)
+
+
+def _leader(
+    options: Options,
+    folder: DataFolder,
+    environment: Mapping[str, str],
+    settings: Mapping[str, str],
+    others: Mapping[str, Any],
+) -> Leader:
+    """Raises Refusal if the database cannot be opened."""
+    folder.examine(APPLICATION, VERSION)
+    space = Space(folder=folder.path, free=folder.free)
+    with suppress(OSError):  # it is looked at again
+        space.look()
+    try:
+        return Leader(
+            path=str(folder.database),
+            observer=Lines(),
+            keys=open_keys(folder.path / KEYS, environment, ()),
+            attempts=options.attempts,
+            environment=settings,
+            chosen=Chosen(keep_for=options.journal_days * DAY),
+            space=space,
+            **others,
+        )
+    except (Broken, Unavailable, sqlite3.Error) as error:
+        raise damaged(folder.database, error) from error
+
+
+@define(kw_only=True, eq=False)
+class Ending:
+    """How it ends: SIGTERM and Ctrl-C let what is under way come to its end; a second Ctrl-C waits for nothing."""
+
+    door: Door
+    server: DoorServer
+    leader: Leader
+    say: Callable[[str], None]
+    exit: Callable[[int], object] = os._exit
+    _signals: int = field(default=0, init=False)
+    _waited: int = field(default=0, init=False)  # times that it was told
+
+    def catch_signals(self) -> None:
+        """From now on. Only the main thread may."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.hear)
+
+    def hear(self, number: int, _frame: Any = None) -> None:
+        """A signal."""
+        self._signals += 1
+        if self._signals > 1:
+            if number == signal.SIGINT:
+                self.exit(INTERRUPTED)
+            return
+        self.door.is_closed = True
+        self.leader.wind_down()
+        self.server.stop()
+
+    def waits(self, under_way: int) -> None:
+        """It is told each second."""
+        if self._waited % SAID_EVERY == 0:
+            attempts = "1 attempt is" if under_way == 1 else f"{under_way:,} attempts are"
+            self.say(f"{attempts} under way: waiting, {PATIENCE // 1000} s at most. A second Ctrl-C ends at once.")
+        self._waited += 1
+
+
+def _operated(folder: DataFolder, leader: Leader, say: Callable[[str], None]) -> ControlSocket | None:
+    """What operators call. Without it schedules are fired all the same."""
+    machine = leader.machine
+    status = EngineStatus(
+        machine=machine,
+        lines=leader.observer,
+        under_way=lambda: leader.pool.under_way,
+        free=folder.free,
+        begun=machine.clock.now(),
+    )
+    commands = OperatorCommands(machine=machine, in_turn=leader.in_turn, status=status)
+    control = ControlSocket(folder=folder.path, answer=commands)
+    try:
+        control.open()
+    except OSError as error:
+        leader.observer.warn("operators cannot give commands", error=str(error), folder=str(folder.path))
+        return None
+    if control.path.parent != folder.path.absolute():
+        say(
+            f"The path of the data folder is too long for a socket in it: that for operators is {control.path}, "
+            f"as the file {ELSEWHERE} in the folder says."
+        )
+    return control
+
+
+def _greeting(url: str, data: Path) -> str:
+    return f"Delayer serves {url}; its data is in {data.absolute()}. Ctrl-C ends it."
+
+
+def _end_of(error: BaseException, folder: DataFolder) -> BaseException:
+    """Nothing is known of what a disk has that fails: it never goes on."""
+    if isinstance(error, Unavailable | sqlite3.Error | OSError):
+        do = "Look at the disk and at the log of the system, and start it again"
+        return Refusal(what=f"The engine has ended: {error}", where=str(folder.path), do=do, status=1)
+    return error
+
+
+def damaged(path: Path, error: BaseException) -> Refusal:
+    """Why a database that was found cannot be used."""
+    do = "Look after its disk; if the file is damaged, put a backup of it and of its log `-wal` in its place"
+    return Refusal(what=f"The database cannot be read: {error}", where=str(path), do=do, status=1)
+
+
+def _settings(where: Admitted, tokens: KnownTokens | None) -> dict[str, str]:
+    """As the template gives them to functions."""
+    return {
+        "API_AUTHORIZATION": SETTING if tokens else "NONE",
+        "ALLOW_PRIVATE_TARGETS": "true" if where.allow_private else "false",
+        "PRIVATE_TARGETS": ",".join(map(str, where.private)),
+    }

@@ -1,0 +1,94 @@
+"""Many things with one commit: each all or nothing, and answered when it is on the disk (ADR 0185).
+
+Nothing that a turn does is heard by anybody before its commit: neither a client, nor a target, nor the rest of this
+process. If the commit fails, nothing of it ever was, and all who wait are told that.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from attrs import define, field
+
+from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite.database import Database, DiskFull, Unwritten
+
+Do = Callable[[], Any]
+Deliver = Callable[[Any], None]
+
+
+@define(kw_only=True, eq=False)
+class TurnJob:
+    """Something to do in a turn for whoever waits: `deliver` gets what it has returned or raised."""
+
+    do: Do
+    deliver: Deliver
+    function: str = ""  # it is none of the API's
+
+
+@define(kw_only=True, eq=False)
+class Turn:
+    """One after the other, all of the same thread."""
+
+    database: Database
+    make_room: Callable[[], bool] = lambda: False  # whether there is more room on the disk now
+    can_write: bool = field(default=True, init=False)  # the last commit has succeeded
+    _held: list[tuple[Do, Deliver, Any]] = field(factory=list, init=False)  # answers that wait for the commit
+
+    def begin(self) -> None:
+        """A turn. If the last one could not be written, this one finds out whether it can be again."""
+        self.database.begin()
+        if not self.can_write:
+            with suppress(Unwritten):
+                self.database.probe()
+
+    def do(self, do: Do, deliver: Deliver) -> None:
+        """Does one thing. What it returns or raises is delivered when it is on the disk; at once, if nothing is to be.
+
+        What it raises undoes it, and nothing else; but if nothing can be written, nothing of the whole turn is.
+        """
+        outcome = self._outcome(do)
+        if self.database.is_dirty:
+            self._held.append((do, deliver, outcome))
+        else:
+            deliver(outcome)
+
+    def _outcome(self, do: Do) -> Any:
+        try:
+            with self.database.writing():
+                return do()
+        except Exception as error:  # noqa: BLE001 - it concerns whoever waits for it
+            return error
+
+    def end(self) -> bool:
+        """Commits, and delivers. Whether anything was written. If the disk is full, all is done again with more room.
+
+        Raises Broken, and nobody is answered.
+        """
+        was_dirty = self.database.is_dirty
+        failed = self._commit()
+        if isinstance(failed, DiskFull) and self.make_room():
+            held, self._held = self._held, []
+            self.begin()
+            for do, deliver, _ in held:
+                self.do(do, deliver)
+            failed = self._commit()
+        self.can_write = failed is None
+        held, self._held = self._held, []
+        for _, deliver, outcome in held:
+            deliver(failed or outcome)
+        return was_dirty
+
+    def _commit(self) -> Unwritten | None:
+        try:
+            self.database.commit()
+        except Unwritten as error:
+            return error
+        return None
+
+    def give_up(self) -> None:
+        """A defect: nothing of the turn ever was."""
+        held, self._held = self._held, []
+        self.database.rollback()
+        for _, deliver, _ in held:
+            deliver(Unavailable("the turn was given up"))

@@ -1,0 +1,200 @@
+"""`delayer serve` and `delayer token`: how they are asked for, and what is said when it cannot be."""
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from delayer.serve import service
+from delayer.serve.door.tokens import tokens_in
+from delayer.serve.refusal import Refusal
+from delayer.serve.service import Options
+from tests.client.cli.conftest import Cli
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Options]:
+    """What an engine that is not begun was asked for."""
+    found: list[Options] = []
+    monkeypatch.setattr(service, "serve", found.append)
+    return found
+
+
+def test_without_flags_it_serves_this_folder_on_8080(delayer: Cli, asked: list[Options]) -> None:
+    assert delayer("serve").status == 0
+    [options] = asked
+    assert (options.data, options.attempts, options.journal_days) == (Path("delayer-data"), 64, 90)
+    assert (options.listening.host, options.listening.port, options.listening.tokens) == ("127.0.0.1", 8080, None)
+
+
+def test_each_flag_comes_to_the_engine(delayer: Cli, asked: list[Options], tmp_path: Path) -> None:
+    words = ("--host", "0.0.0.0", "--port", "9000", "--tokens", "t", "--tls-cert", "c", "--tls-key", "k")
+    more = ("--behind-proxy", "--private-targets", "10.0.0.0/8,fd00::/8", "--attempts", "7", "--journal-days", "3")
+    own = ("--actions", str(tmp_path), "--actions", ".", "--events", "https://example.com/events", "--data", "d")
+    done = delayer("serve", *words, *more, *own)
+    assert (done.status, done.err) == (0, "")
+    [options] = asked
+    assert (options.data, options.attempts, options.journal_days) == (Path("d"), 7, 3)
+    assert options.actions == (tmp_path, Path())
+    assert options.events == "https://example.com/events"
+    where = options.listening
+    assert (where.tokens, where.certificate, where.key) == (Path("t"), Path("c"), Path("k"))
+    assert (where.behind_proxy, where.private_targets) == (True, "10.0.0.0/8,fd00::/8")
+
+
+def test_the_folder_may_be_said_before_and_by_the_environment(
+    delayer: Cli, asked: list[Options], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delayer("--data", "a", "serve")
+    monkeypatch.setenv("DELAYER_DATA", "b")
+    delayer("serve")
+    delayer("serve", "--data", "c")
+    assert [str(one.data) for one in asked] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--port", "65536"), "--port"),
+        (("--attempts", "0"), "--attempts"),
+        (("--journal-days", "0"), "--journal-days"),
+        (("--tokens", ""), "`--tokens` is empty"),
+        (("--actions", "no-such-folder"), "--actions: there is no folder no-such-folder."),
+        (("--events", "example.com"), "--events: give a URL"),
+        (("--colour", "red"), "No such option: --colour"),
+        (("--stack", "x"), "does not take --stack"),
+    ],
+    ids=str,
+)
+def test_wrong_use_is_named_and_nothing_begins(
+    words: tuple[str, ...], said: str, delayer: Cli, asked: list[Options]
+) -> None:
+    done = delayer("serve", *words)
+    assert (done.status, asked) == (2, [])
+    assert said in done.err
+
+
+@pytest.mark.parametrize("status", [1, 2])
+def test_a_refusal_is_its_sentence_and_its_status(status: int, delayer: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_options: Options) -> None:
+        raise Refusal(what="It cannot be", where="here", do="Do that", status=status)
+
+    monkeypatch.setattr(service, "serve", refuse)
+    done = delayer("serve")
+    assert (done.status, done.out, done.err) == (status, "", "It cannot be (here). Do that.\n")
+
+
+def test_a_defect_is_told_whole_and_may_be_over_when_it_is_started_again(
+    delayer: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_down(_options: Options) -> None:
+        raise ZeroDivisionError("x")
+
+    monkeypatch.setattr(service, "serve", break_down)
+    done = delayer("serve")
+    assert done.status == 1
+    assert "Traceback" in done.err
+    assert done.err.endswith("The engine has ended by a defect of its own: ZeroDivisionError('x'). Start it again.\n")
+
+
+def test_a_variable_that_is_no_setting_is_named(
+    delayer: Cli, asked: list[Options], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The emulator has such ones."""
+    monkeypatch.setenv("DELAYER_PERIOD", "1")
+    monkeypatch.setenv("DELAYER_SECRETS_KEY", "x")
+    monkeypatch.setenv("DELAYER_URL", "http://localhost:1")
+    done = delayer("serve")
+    assert done.status == 0
+    assert done.err.splitlines() == ["DELAYER_PERIOD is no setting of `delayer serve`: its settings are its flags."]
+    assert len(asked) == 1
+
+
+# ------------------------------------------------------------ what really cannot be
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """In use."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def refused(delayer: Cli, *words: str) -> tuple[int, str]:
+    done = delayer("serve", *words)
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    assert done.err.count("\n") == 1
+    return done.status, done.err
+
+
+def test_a_port_in_use_may_be_free_later(delayer: Cli, port: int, tmp_path: Path) -> None:
+    status, said = refused(delayer, "--port", str(port), "--data", str(tmp_path / "d"))
+    assert status == 1
+    assert f"Port {port} of 127.0.0.1 is in use" in said
+    assert not (tmp_path / "d").exists()
+
+
+def test_what_is_no_database_is_left_as_it_is(delayer: Cli, tmp_path: Path) -> None:
+    (tmp_path / "delayer.db").write_text("something else" * 100)
+    status, said = refused(delayer, "--port", "0", "--data", str(tmp_path))
+    assert (status, "is no database of SQLite" in said) == (2, True)
+    assert (tmp_path / "delayer.db").read_text() == "something else" * 100
+
+
+def test_others_may_not_call_without_tokens(delayer: Cli, tmp_path: Path) -> None:
+    status, said = refused(delayer, "--host", "0.0.0.0", "--port", "0", "--data", str(tmp_path))
+    assert (status, "there are no tokens" in said) == (2, True)
+
+
+def test_a_file_in_the_place_of_the_folder(delayer: Cli, tmp_path: Path) -> None:
+    (tmp_path / "d").touch()
+    status, said = refused(delayer, "--port", "0", "--data", str(tmp_path / "d"))
+    assert (status, "is not a folder" in said) == (2, True)
+
+
+# ------------------------------------------------------------ tokens
+
+
+def test_a_token_is_shown_once_and_only_its_hash_is_kept(delayer: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    done = delayer("token", "team-blue", "--file", str(file))
+    assert (done.status, "shown only now" in done.err) == (0, True)
+    token = done.out.strip()
+    claims: Any = tokens_in(file).claims_of(f"Bearer {token}")
+    assert (claims["owner"], claims["scope"]) == ("team-blue", "read write")
+    assert token not in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_its_scopes_are_those_that_were_named(delayer: Cli, tmp_path: Path) -> None:
+    words = ("token", "eve", "--file", str(tmp_path / "tokens"), "--scope", "operator", "--scope", "read", "--json")
+    done = delayer(*words)
+    [made] = done.objects
+    assert (made["owner"], made["scopes"], done.err) == ("eve", ["operator", "read"], "")
+    assert json.loads((tmp_path / "tokens").read_text())["scopes"] == ["operator", "read"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("eve",), "--file"),
+        (("eve", "--file", ""), "`--file` is empty"),
+        (("", "--file", "f"), "OWNER is empty"),
+        (("eve", "--file", "f", "--scope", "all"), "all"),
+        (("e" * 3_000, "--file", "f"), "an owner has"),
+        (("eve", "--file", "no-folder/f"), "no-folder/f"),
+    ],
+    ids=lambda one: str(one)[:40],
+)
+def test_a_token_that_cannot_be(
+    words: tuple[str, ...], said: str, delayer: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = delayer("token", *words)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert list(tmp_path.iterdir()) == []

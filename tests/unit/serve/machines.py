@@ -1,0 +1,148 @@
+"""A machine in memory, under a clock that is moved by hand."""
+
+import json
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from attrs import define, field
+
+from delayer.actions.rules.model import Done
+from delayer.engines.memory.runtime import ManualClock, MemoryObjects, MemorySeal, MemorySecrets, Tokens
+from delayer.engines.sqlite.database import Database
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest, Caller
+from delayer.schedule.instants import Millis
+from delayer.serve.events import route
+from delayer.serve.machine import LAYOUT, ApiCall, Machine
+from delayer.serve.parts import Around
+from delayer.wiring.functions import HandlerObserver
+
+START: Final[Millis] = 1_800_000_000_000
+SETTINGS: Final = {"API_AUTHORIZATION": "NONE", "ALLOW_PRIVATE_TARGETS": "true", "PRIVATE_TARGETS": ""}
+HERE: Final = "127.0.0.1"
+
+
+@define(eq=False)
+class LaterWorkers:
+    """Port Workers: what is started is done between two turns."""
+
+    machine: Machine
+    started: deque[Callable[[], None]]
+    _ended: list[tuple[int, object]] = field(factory=list, init=False)
+    _left: int = field(default=0, init=False)
+
+    def begin(self) -> None:
+        """There is one invocation."""
+
+    def start(self, number: int, do: Callable[[], object]) -> None:
+        self.started.append(lambda: self._make(number, do))
+
+    def do(self, number: int, do: Callable[[], object]) -> None:
+        self.machine.turns.do(do, lambda outcome: self._ended.append((number, outcome)))
+
+    def _make(self, number: int, do: Callable[[], object]) -> None:
+        try:
+            outcome = do()
+        except BaseException as error:  # noqa: BLE001 - as in a thread
+            outcome = error
+        self._ended.append((number, outcome))
+        self._left += 1
+
+    def ended(self, until: Millis | None) -> list[tuple[int, object]]:
+        found, self._ended = self._ended, []
+        return found
+
+    def left(self) -> int:
+        number, self._left = self._left, 0
+        return number
+
+    def leave_behind(self, number: int) -> None:
+        """It has ended."""
+
+
+class Running:
+    """A machine and its time."""
+
+    def __init__(self, database: Database | None = None, at: Millis = START, **given: Any) -> None:
+        self.clock, self.observer = ManualClock(at), HandlerObserver()
+        self.objects = MemoryObjects()
+        self.started: deque[Callable[[], None]] = deque()
+        self.database = database or Database(layout=LAYOUT)
+        tokens = Tokens()
+
+        def randomness(number: int) -> bytes:
+            tokens()
+            return (at + tokens.count).to_bytes(number, "big")
+
+        around = Around(
+            clock=self.clock,
+            observer=self.observer,
+            randomness=randomness,
+            pick=lambda below: tokens.count % below,
+            new_token=tokens,
+            new_id=lambda: randomness(16).hex(),
+            objects=self.objects,
+            secrets=MemorySecrets(),
+            seal=MemorySeal(),
+        )
+        self.machine = Machine(
+            **{
+                "around": around,
+                "workers_for": lambda machine: LaterWorkers(machine, self.started),
+                "database": self.database,
+                "environment": SETTINGS,
+                "targets": lambda _: lambda _message: Done("done"),
+                "each_minute": False,
+                **given,
+            }
+        )
+
+    def call(
+        self, method: str, path: str, body: object = None, owner: str = "", query: Mapping[str, str] | None = None
+    ) -> tuple[int, Any]:
+        """Status and body."""
+        routed = route(method, path)
+        request = ApiRequest(
+            route=routed.route,
+            path=path,
+            parameters=routed.parameters,
+            query=query or {},
+            headers={"delayer-owner": owner} if owner else {},
+            body=b"" if body is None else json.dumps(body).encode(),
+            caller=Caller(address=HERE),
+        )
+        answers: list[Response] = []
+        self.machine.turn([ApiCall(function=routed.function, request=request, answer=answers.append)])
+        return answers[0].status, json.loads(answers[0].body)
+
+    def schedule(self, delay: int = 0, owner: str = "", **fields: Any) -> str:
+        """Its id."""
+        body = {"delaySeconds": delay, "action": {"type": "http-request", "url": "https://example.com/"}, **fields}
+        status, shown = self.call("POST", "/schedules", body, owner)
+        assert status == 201, shown
+        return str(shown["scheduleId"])
+
+    def settle(self) -> None:
+        """Lets all happen that happens now."""
+        for _ in range(10_000):
+            moved = self.machine.turn()
+            while self.started:
+                self.started.popleft()()
+                moved = True
+            if not moved:
+                return
+        raise AssertionError("it never comes to rest")
+
+    def run(self, millis: Millis) -> None:
+        """From one thing that happens to the next."""
+        until = self.clock.now() + millis
+        self.settle()
+        while (following := self.machine.next_at()) is not None and following <= until:
+            self.clock.at = max(self.clock.at, following)
+            self.settle()
+        self.clock.at = until
+
+    def warned(self, what: str) -> list[Any]:
+        """The facts of these lines."""
+        return [line for line in self.observer.lines if line[0] == what]
