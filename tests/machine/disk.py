@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
-from delayer.engines.sqlite.database import Connection
-
 CHANGING: Final = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 PROBE: Final = "PRAGMA user_version ="
 FULL: Final = "database or disk is full"
@@ -78,7 +76,7 @@ class Disk:
         ).fetchall()
         self.committed([Seen(*row) for row in (*items, *messages)])
 
-    def connect(self, path: str) -> Connection:
+    def connect(self, path: str) -> Any:
         """In the place of the engine's own, for the life that has begun."""
         return Plug(disk=self, life=self._life)
 

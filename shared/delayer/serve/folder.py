@@ -8,7 +8,7 @@ from contextlib import suppress
 from enum import Enum, auto
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from attrs import frozen
 
@@ -21,14 +21,6 @@ HEADER_BYTES: Final = 100
 MAGIC: Final = b"SQLite format 3\0"
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 CHOOSE: Final = "Choose another folder"
-
-
-class LifeCounter(Protocol):
-    """Numbers the lives of the engine on one folder."""
-
-    def begin(self) -> int:
-        """The number of this life, one more than that of the life before. It is on the disk when this returns."""
-        ...
 
 
 class Existing(Enum):

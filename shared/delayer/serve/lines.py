@@ -18,7 +18,7 @@ UP_TO: Final[tuple[Millis, ...]] = (10, 100, SECOND, 10 * SECOND)  # of lateness
 
 
 @define(eq=False)
-class Lines:
+class LogLines:
     """Port Observer. What is wrong is a line; what is as it should be is counted."""
 
     counts: Counter[str] = field(factory=Counter)
@@ -27,7 +27,7 @@ class Lines:
     has_notes: bool = False
 
     @property
-    def with_notes(self) -> "Lines":
+    def with_notes(self) -> "LogLines":
         """For what others have written: they say what is worth a line."""
         return evolve(self, has_notes=True)
 

@@ -188,7 +188,7 @@ class Suspect:
 
 @define(kw_only=True, eq=False)
 class Lives:
-    """Port LifeCounter, and what is known of messages with which lives may have died."""
+    """Numbers the lives of the engine on its folder, and knows with which messages they may have died."""
 
     database: Database
     clock: Clock

@@ -35,7 +35,7 @@ from delayer.serve.folders import Extensions
 from delayer.serve.following import AgainSource, FeedSource
 from delayer.serve.lives import Alone, Lives, Whose, with_care
 from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
-from delayer.serve.reactions import FEEDS, AtOnce, Published, lifecycle_record, record_change
+from delayer.serve.reactions import FEEDS, Published, Subscription, lifecycle_record, record_change
 from delayer.serve.space import Space
 from delayer.serve.turn import Turn, TurnJob
 from delayer.serve.upkeep import GROWS, Upkeep, no_room
@@ -81,7 +81,7 @@ class ApiCall:
 
 
 @define(kw_only=True, eq=False)
-class Executor:
+class MachineExecutor:
     """Of one action: its desk, at which a course never waits for another."""
 
     queue: SqliteQueue
@@ -112,7 +112,7 @@ class Machine:
     is_restricted: bool = field(init=False, default=False)  # there is too little disk for anything new
     turns: Turn = field(init=False)
     queues: dict[str, SqliteQueue] = field(init=False, factory=dict)
-    executors: dict[str, Executor] = field(init=False, factory=dict)
+    executors: dict[str, MachineExecutor] = field(init=False, factory=dict)
     _functions: dict[str, Any] = field(init=False, factory=dict)
     _cannot_run: set[str] = field(init=False, factory=set)
     _told_at: Millis = field(init=False, default=0)
@@ -181,7 +181,7 @@ class Machine:
             self._functions[name] = loaded(name, self, self.environment, {**settings, **self.instead})
         return self._functions[name]
 
-    def executor(self, kind: str) -> Executor:
+    def executor(self, kind: str) -> MachineExecutor:
         """Made when the first schedule with this action is due."""
         if kind not in self.executors:
             workers, own = self.workers_for(self), self.queue(EXECUTOR + kind)
@@ -191,7 +191,7 @@ class Machine:
             made = evolve(made, room=room, decode=self.handed_over.decode, is_sure=True)
             requests = {one: evolve(how, moment=0) for one, how in {**made.requests(), **self.lives.requests()}.items()}
             desk = Desk(clock=self.clock, workers=workers, requests=requests, asks_itself=True)
-            self.executors[kind] = Executor(queue=own, execute=made, desk=desk, workers=workers)
+            self.executors[kind] = MachineExecutor(queue=own, execute=made, desk=desk, workers=workers)
         return self.executors[kind]
 
     def _execute(self, kind: str, ports: Bundle) -> Execute:
@@ -211,7 +211,7 @@ class Machine:
         steps = reaction_of(STEPPER).queue
         assert steps
         told = Published(
-            at_once=[AtOnce(use=uses[JOURNALS], gets={}), AtOnce(use=uses[STEPPER], gets=steps.gets or {})],
+            at_once=[Subscription(use=uses[JOURNALS], gets={}), Subscription(use=uses[STEPPER], gets=steps.gets or {})],
             queues=[(self.queue(SUBSCRIBER + one), gets) for one, gets in self.extensions.filters().items()],
         )
         uses |= {one: build(Announce, self.parts.of(one), topic=told) for one in (EVENTS, OCCURRENCES)}
@@ -380,7 +380,7 @@ class Machine:
         moved = (whose is Whose.ALL and self._fire()) or moved
         return sum([self._lead(one) for one in executors]) > 0 or moved
 
-    def _known(self, kind: str) -> Executor | None:
+    def _known(self, kind: str) -> MachineExecutor | None:
         """None for one that cannot run here: what was handed to it waits in its queue until the engine starts anew."""
         if kind in self._cannot_run:
             return None
@@ -401,7 +401,7 @@ class Machine:
         self.turns.do(partial(self.fire.page, min(CLAIMS, room)), partial(self._warn, "nothing was fired"))
         return True
 
-    def _take_up(self, one: Executor) -> bool:
+    def _take_up(self, one: MachineExecutor) -> bool:
         received = one.queue.receive(self.attempts)
         for message in received:
             self._begin(one, message)
@@ -413,12 +413,12 @@ class Machine:
             self._begin(self.executor(queue.removeprefix(EXECUTOR)), message)
         return True
 
-    def _begin(self, one: Executor, message: ReceivedMessage) -> None:
+    def _begin(self, one: MachineExecutor, message: ReceivedMessage) -> None:
         kind = one.queue.name.removeprefix(EXECUTOR)
         execute = with_care(one.execute, self.lives.care_for(message), kind, self.alone)
         one.desk.begin(execute.settle(message), partial(self._done, one, message))
 
-    def _lead(self, one: Executor) -> bool:
+    def _lead(self, one: MachineExecutor) -> bool:
         """Who has waited for room comes before who is new."""
         moved = False
         while one.desk.go_on():
@@ -430,15 +430,15 @@ class Machine:
                 pass
         return moved
 
-    def _done(self, one: Executor, received: ReceivedMessage, is_done: bool | None) -> None:
+    def _done(self, one: MachineExecutor, received: ReceivedMessage, is_done: bool | None) -> None:
         """Its course has ended."""
         self.turns.do(partial(self._settle, one, received, is_done), partial(self._has_left, one, received, is_done))
 
-    def _settle(self, one: Executor, received: ReceivedMessage, is_done: bool | None) -> None:
+    def _settle(self, one: MachineExecutor, received: ReceivedMessage, is_done: bool | None) -> None:
         one.queue.settle([received], [] if is_done else [received.message_id])
         self.lives.over(received, is_done=bool(is_done))
 
-    def _has_left(self, one: Executor, received: ReceivedMessage, is_done: bool | None, outcome: Any) -> None:
+    def _has_left(self, one: MachineExecutor, received: ReceivedMessage, is_done: bool | None, outcome: Any) -> None:
         if isinstance(outcome, Exception):
             self._again.append(partial(self._done, one, received, is_done))
         else:

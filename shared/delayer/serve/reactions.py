@@ -75,7 +75,7 @@ def lifecycle_record(one: FedChange, tables: Collection[str], of_occurrences: bo
 
 
 @frozen(kw_only=True)
-class AtOnce:
+class Subscription:
     """A subscriber that is given its events when they are published."""
 
     use: Callable[[Sequence[ReceivedMessage]], Sequence[str]]
@@ -86,7 +86,7 @@ class AtOnce:
 class Published:
     """Port Topic. Some are told at once, with the commit of what they are told of; others from their queue."""
 
-    at_once: Sequence[AtOnce]
+    at_once: Sequence[Subscription]
     queues: Sequence[tuple[SqliteQueue, FilterPolicy]] = field(factory=list)
 
     def publish(self, announcements: Sequence[Announcement], refused: Callable[[int], None] = nobody_asks) -> list[int]:  # noqa: ARG002 - nothing is too large here

@@ -25,7 +25,7 @@ from delayer.serve.folder import DataFolder, open_folder
 from delayer.serve.folders import absent_in, aws_settings, extensions_in
 from delayer.serve.keys import open_keys
 from delayer.serve.lead import PATIENCE, Leader
-from delayer.serve.lines import Lines
+from delayer.serve.lines import LogLines
 from delayer.serve.parts import Chosen
 from delayer.serve.refusal import Refusal
 from delayer.serve.space import Space
@@ -101,7 +101,7 @@ def _leader(
     try:
         return Leader(
             path=str(folder.database),
-            observer=Lines(),
+            observer=LogLines(),
             keys=open_keys(folder.path / KEYS, environment, ()),
             attempts=options.attempts,
             environment=settings,

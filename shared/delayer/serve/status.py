@@ -16,7 +16,7 @@ from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.schedule.instants import SECOND, Millis, format_instant, minute_of
 from delayer.schedule.schedule_id import Bucket
 from delayer.serve.fire import AFTER_ALL
-from delayer.serve.lines import UP_TO, Lines
+from delayer.serve.lines import UP_TO, LogLines
 from delayer.serve.machine import Machine
 from delayer.serve.space import is_restricted
 
@@ -32,7 +32,7 @@ class EngineStatus:
     """Any thread may ask for it: it has a connection of its own, and keeps no turn waiting."""
 
     machine: Machine
-    lines: Lines
+    lines: LogLines
     under_way: Callable[[], int]  # attempts
     free: Callable[[], int]  # bytes on the disk
     begun: Millis  # when this process has

@@ -83,7 +83,7 @@ class StreamSource(Source):
         return not self.stream.unread()
 
 
-class Received(Protocol):
+class ConsumedQueue(Protocol):
     """A queue, as its consumer sees it."""
 
     @property
@@ -117,7 +117,7 @@ class Received(Protocol):
 class QueueSource(Source):
     """A queue. What is not settled comes again after its visibility timeout."""
 
-    queue: Received
+    queue: ConsumedQueue
     at_most: int = 10
     alone: bool = False  # each message in a batch of its own, as many one after the other
 

@@ -8,11 +8,11 @@ import pytest
 from delayer.engines.aws.secrets import SecretsManager, owner_hash
 from delayer.engines.memory.runtime import MemorySecrets
 from delayer.engines.ports import Secrets, Unavailable
-from delayer.engines.sqlite.secrets import KeyRing, SqliteSecrets
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.secrets import SECRETS, KeyRing, SqliteSecrets
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import Aws
 from tests.contract.engines import SQLITE
-from tests.contract.one_connection import OneConnection
 from tests.samples import OWNER
 
 ADAPTER = SecretsManager
@@ -23,7 +23,7 @@ KEYS = KeyRing(keys=(b"k" * 32,))
 @pytest.fixture
 def secrets(engine: Aws | str, request: pytest.FixtureRequest) -> Secrets:
     if engine == SQLITE:
-        return SqliteSecrets(database=OneConnection(), keys=KEYS)
+        return SqliteSecrets(database=Database(layout=SECRETS), keys=KEYS)
     if isinstance(engine, str):
         return MemorySecrets()
     prefix = f"{request.node.name.partition('[')[0]}/connections"

@@ -13,11 +13,11 @@ from delayer.dead_letters.repository import StoredDeadLetters
 from delayer.engines.aws.objects import S3Objects
 from delayer.engines.memory.runtime import MemoryObjects
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.objects import SqliteObjects
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.objects import OBJECTS, SqliteObjects
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import Aws
 from tests.contract.engines import REGION, SQLITE
-from tests.contract.one_connection import OneConnection
 from tests.samples import NOW, a_dead_letter, an_id
 
 _names = (f"bucket-{number}" for number in count())
@@ -33,7 +33,7 @@ def adapter(s3: Any) -> StoredDeadLetters[S3Objects]:
 @pytest.fixture
 def store(engine: Aws | str) -> DeadLetterStore:
     if engine == SQLITE:
-        return StoredDeadLetters(SqliteObjects(database=OneConnection()))
+        return StoredDeadLetters(SqliteObjects(database=Database(layout=OBJECTS)))
     return StoredDeadLetters(MemoryObjects()) if isinstance(engine, str) else adapter(engine("s3"))
 
 
@@ -164,11 +164,11 @@ def test_what_failed_is_unavailable(error: str) -> None:
 
 def test_what_fails_on_sqlite_is_unavailable() -> None:
     """So is a key that is no Unicode."""
-    database = OneConnection()
+    database = Database(layout=OBJECTS)
     objects = SqliteObjects(database=database)
     with pytest.raises(Unavailable):
         objects.put("\ud800", b"")
-    database.connection.close()
+    database.close()
     for call in (lambda: objects.put("x", b""), lambda: objects.list("", "", 1), lambda: objects.get("x")):
         with pytest.raises(Unavailable):
             call()

@@ -3,32 +3,33 @@
 import pytest
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.secrets import KeyRing, KeySeal, SqliteSecrets
-from tests.contract.one_connection import OneConnection
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.secrets import SECRETS, KeyRing, KeySeal, SqliteSecrets
 
 OLD, NEW = b"o" * 32, b"n" * 32
 VALUE = "k-0123456789"
 
 
 @pytest.fixture
-def database() -> OneConnection:
-    return OneConnection()
+def database() -> Database:
+    return Database(layout=SECRETS)
 
 
-def kept(database: OneConnection, *keys: bytes) -> SqliteSecrets:
+def kept(database: Database, *keys: bytes) -> SqliteSecrets:
     return SqliteSecrets(database=database, keys=KeyRing(keys=keys))
 
 
-def test_no_row_shows_a_value(database: OneConnection) -> None:
+def test_no_row_shows_a_value(database: Database) -> None:
     secrets = kept(database, OLD)
     secrets.create("owner", "s1", VALUE)
     assert secrets.read("owner", "s1") == VALUE
-    assert VALUE.encode() not in database.connection.serialize()
+    [(sealed,)] = database.read("SELECT sealed FROM secrets", ())
+    assert VALUE.encode() not in sealed
     assert OLD.decode() not in repr(secrets)
 
 
 @pytest.mark.parametrize("other", [("owner", "s2"), ("another", "s1"), ("owners", "1")])
-def test_a_row_in_the_place_of_another_is_not_read(database: OneConnection, other: tuple[str, str]) -> None:
+def test_a_row_in_the_place_of_another_is_not_read(database: Database, other: tuple[str, str]) -> None:
     """Whoever may write the file cannot give an owner the secret of another one."""
     secrets = kept(database, OLD)
     secrets.create("owner", "s1", VALUE)
@@ -38,7 +39,7 @@ def test_a_row_in_the_place_of_another_is_not_read(database: OneConnection, othe
     assert VALUE not in str(raised.value)
 
 
-def test_the_newest_key_encrypts_and_the_older_ones_still_decrypt(database: OneConnection) -> None:
+def test_the_newest_key_encrypts_and_the_older_ones_still_decrypt(database: Database) -> None:
     kept(database, OLD).create("owner", "s1", VALUE)
     both = kept(database, OLD, NEW)
     both.create("owner", "s2", VALUE)
@@ -49,7 +50,7 @@ def test_the_newest_key_encrypts_and_the_older_ones_still_decrypt(database: OneC
         kept(database, NEW).read("owner", "s1")
 
 
-def test_a_key_that_no_row_needs_can_go(database: OneConnection) -> None:
+def test_a_key_that_no_row_needs_can_go(database: Database) -> None:
     kept(database, OLD).create("owner", "s1", VALUE)
     both = kept(database, OLD, NEW)
     assert both.renew() == 1
@@ -59,7 +60,7 @@ def test_a_key_that_no_row_needs_can_go(database: OneConnection) -> None:
     assert only_new.read("owner", "s1") == VALUE
 
 
-def test_a_token_is_opened_by_its_key_and_is_no_secret(database: OneConnection) -> None:
+def test_a_token_is_opened_by_its_key_and_is_no_secret(database: Database) -> None:
     """Of two things with the same words about them, neither passes for the other."""
     seal = KeySeal(keys=KeyRing(keys=(OLD,)))
     sealed = seal.sealed(VALUE, "owner\ncrm\ns1")

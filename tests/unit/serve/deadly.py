@@ -55,7 +55,7 @@ DO: dict[str, Callable[[], Result | None]] = {
 }
 
 
-handler = SimpleNamespace(target=target, ports=None)
+handler: Any = SimpleNamespace(target=target, ports=None)
 
 
 def loaded(*_: Any) -> Any:
@@ -66,5 +66,5 @@ def loaded(*_: Any) -> Any:
 
 
 if __name__ == "__main__":
-    functions.loaded = loaded
+    vars(functions)["loaded"] = loaded
     suspect.main()

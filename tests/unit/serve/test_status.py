@@ -12,7 +12,7 @@ from delayer.http.requests import Caller
 from delayer.http.routing import route_of
 from delayer.schedule.instants import DAY, format_instant
 from delayer.serve.lead import Leader
-from delayer.serve.lines import Lines
+from delayer.serve.lines import LogLines
 from delayer.serve.machine import ApiCall
 from delayer.serve.space import RESTRICTED
 from delayer.serve.status import EngineStatus
@@ -26,7 +26,7 @@ def leader(request: pytest.FixtureRequest, tmp_path: Path) -> Leader:
     path = ":memory:" if request.param == "memory" else str(tmp_path / "a folder" / "delayer.db")
     (tmp_path / "a folder").mkdir()
     keys = KeyRing(keys=(b"k" * KEY_BYTES,))
-    return Leader(path=path, observer=Lines(write=lambda _: None), environment=SETTINGS, keys=keys)
+    return Leader(path=path, observer=LogLines(write=lambda _: None), environment=SETTINGS, keys=keys)
 
 
 def status_of(leader: Leader, free: int = RESTRICTED) -> EngineStatus:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock, get_ident
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from attrs import define, field
 
@@ -77,42 +77,12 @@ def failure(doing: str, error: Exception) -> BaseException:
     return (Unwritten if code in NOT_WRITTEN else Unavailable)(what)
 
 
-class Connection(Protocol):
-    """What is used of a connection of SQLite."""
-
-    @property
-    def in_transaction(self) -> bool:
-        """Whether one is open."""
-        ...
-
-    @property
-    def total_changes(self) -> int:
-        """Of rows, since it was opened."""
-        ...
-
-    def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Any:
-        """One statement."""
-        ...
-
-    def executemany(self, statement: str, values: Sequence[Sequence[Any]], /) -> Any:
-        """The same for many values."""
-        ...
-
-    def executescript(self, script: str, /) -> Any:
-        """Some statements."""
-        ...
-
-    def close(self) -> None:
-        """It is not used any more."""
-        ...
-
-
 def connect(path: str) -> sqlite3.Connection:
     """A connection that begins no transaction by itself."""
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
 
 
-def version_of(connection: Connection) -> int:
+def version_of(connection: sqlite3.Connection) -> int:
     """Of the layout; 0: there is none yet."""
     [version] = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
@@ -128,11 +98,11 @@ class Database:
 
     path: str = MEMORY
     layout: str = LAYOUT
-    connect: Callable[[str], Connection] = connect
+    connect: Callable[[str], sqlite3.Connection] = connect
     _lock: RLock = field(factory=RLock, init=False)
     _reading: RLock = field(factory=RLock, init=False)
-    _connection: Connection = field(init=False)
-    _reader: Connection = field(init=False)
+    _connection: sqlite3.Connection = field(init=False)
+    _reader: sqlite3.Connection = field(init=False)
     _turn_of: int = field(default=0, init=False)  # the thread that has a turn
     _changes: int = field(default=0, init=False)  # of rows, before it
     undone: list[Callable[[], None]] = field(factory=list, init=False)  # told when something that was written is not
@@ -171,7 +141,7 @@ class Database:
     # ------------------------------------------------------------ one thing at a time
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[sqlite3.Connection]:
         """What was committed; within a turn, what it has written, too."""
         is_own = self._turn_of == get_ident()
         with self._lock if is_own else self._reading:
@@ -181,7 +151,7 @@ class Database:
                 raise self.met("read", error) from error
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[sqlite3.Connection]:
         """All of it or nothing. Within a turn it is on the disk with that; within another one, it is a part of that."""
         with self._lock:
             self._check_there()

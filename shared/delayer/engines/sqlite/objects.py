@@ -4,7 +4,7 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.engines.sqlite.statements import Statements
+from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.store import LAST
 
 OBJECTS: Final = "CREATE TABLE IF NOT EXISTS objects (key TEXT NOT NULL PRIMARY KEY, content BLOB NOT NULL);"
@@ -18,7 +18,7 @@ REMOVE: Final = "DELETE FROM objects WHERE key = ?"
 class SqliteObjects:
     """Stores objects in one table, which is the bucket. Keys are in the order of their characters, as in S3."""
 
-    database: Statements
+    database: Database
 
     def put(self, key: str, content: bytes) -> None:
         self.database.write(PUT, (key, content))

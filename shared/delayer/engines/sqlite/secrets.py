@@ -9,7 +9,7 @@ from attrs import field, frozen
 from attrs.validators import deep_iterable, max_len, min_len
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.statements import Statements
+from delayer.engines.sqlite.database import Database
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12  # as NIST SP 800-38D wants them
@@ -81,7 +81,7 @@ class KeyRing:
 class SqliteSecrets:
     """Keeps each value as a row, which says whose key has encrypted it. No row can be put in the place of another."""
 
-    database: Statements
+    database: Database
     keys: KeyRing
 
     def create(self, owner: str, secret: str, text: str) -> None:

@@ -1,6 +1,7 @@
 """The store on SQLite. Whoever wants to hear of changes is told within the transaction that makes them."""
 
 import base64
+import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -9,7 +10,7 @@ import msgspec
 from attrs import field, frozen
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.database import MEMORY, Connection, Database
+from delayer.engines.sqlite.database import MEMORY, Database
 from delayer.engines.store.model import (
     Change,
     Check,
@@ -232,7 +233,7 @@ class SqliteStore:
             self._tell([TextChange(place[0], text, None, is_expired=True) for *place, text in gone])
         return len(gone)
 
-    def _written(self, connection: Connection, writes: Sequence[Write]) -> list[Item | None]:
+    def _written(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Item | None]:
         """The items afterwards. Raises WriteRefused."""
         places = [_checked(one) for one in writes]
         olds = [_text_at(connection, place) for place in places]
@@ -285,12 +286,12 @@ def _text(item: Item | None) -> bytes | None:
     return text
 
 
-def _text_at(connection: Connection, place: Place) -> bytes | None:
+def _text_at(connection: sqlite3.Connection, place: Place) -> bytes | None:
     found = connection.execute(READ, place).fetchone()
     return found[0] if found else None
 
 
-def _read(connection: Connection, place: Place) -> Item | None:
+def _read(connection: sqlite3.Connection, place: Place) -> Item | None:
     return _decoded(_text_at(connection, place))
 
 
