@@ -95,8 +95,9 @@ ROOMS: dict[str, set[str]] = {
     "targets": {"schedule", "engines", "masking", "actions", "connections", "extension"},
     "fakes": {"schedule", "engines", "actions", "lambdas"},
     "serve": {
-        *("schedule", "engines", "http", "accept", "actions", "dead_letters", "enqueue", "execute", "flow", "history"),
-        *("extension", "lambdas", "ledger", "owners", "records", "relay", "signing", "targets", "wiring"),
+        *("schedule", "engines", "http", "accept", "actions", "connections", "dead_letters", "enqueue", "execute"),
+        *("extension", "flow", "history", "ledger", "owners", "records", "relay", "signing", "targets"),
+        "wiring",
     },
 }
 PURE = {"schedule", "recurrence", "masking"}  # these rooms are rules and nothing else
@@ -116,10 +117,11 @@ LAYERS: dict[str, set[str]] = {
     "ports": {"rules"},
     "engines.process": {"rules", "ports"},
     "engines.workers": {"rules"},
+    "engines.filter_policy": set(),
     "engines.store": {"rules", "ports"},
     "engines.aws": {"rules", "ports", "engines.store"},
-    "engines.sqlite": {"ports", "engines.store"},
-    "engines.memory": {"rules", "ports", "engines.store"},
+    "engines.sqlite": {"rules", "ports", "engines.store"},
+    "engines.memory": {"rules", "ports", "engines.store", "engines.filter_policy"},
     "repository": {"rules", "ports", "engines.store"},
     "use_cases": {"rules", "ports"},
     "routes": {"rules", "ports", "engines.process"},
@@ -133,16 +135,17 @@ LAYERS: dict[str, set[str]] = {
         "engines.aws",
         "engines.sqlite",
         "engines.memory",
+        "engines.filter_policy",
         "repository",
         "use_cases",
         "lambdas",
     },
     "extension": {"rules", "ports", "engines.process", "engines.aws", "engines.memory", "wiring"},
     "targets": {"rules", "ports", "engines.process", "engines.aws", "use_cases", "extension"},
-    "fakes": {"rules", "ports", "engines.memory", "lambdas"},
+    "fakes": {"rules", "ports", "engines.process", "engines.memory", "lambdas"},
     "serve": {
-        *("rules", "ports", "routes", "repository", "use_cases", "engines.process", "engines.memory", "engines.sqlite"),
-        *("engines.store", "extension", "lambdas", "targets", "wiring"),
+        *("rules", "ports", "routes", "repository", "use_cases", "engines.process", "engines.filter_policy"),
+        *("engines.sqlite", "engines.store", "extension", "targets", "wiring"),
     },
 }
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from attrs import evolve, fields, frozen
 
-from delayer.engines.memory.runtime import InOrder
+from delayer.engines.process import InOrder
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.store import Store
 

@@ -17,8 +17,9 @@ from delayer.accept.use_cases.cancel import Cancel, Stop
 from delayer.accept.use_cases.replace import Replace
 from delayer.actions.ports import Target
 from delayer.dead_letters.model import Contents
+from delayer.engines.filter_policy import lets_through
 from delayer.engines.memory.faults import Crash, FaultPlan, faulty
-from delayer.engines.memory.messaging import MemoryQueue, lets_through
+from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import Announcement, Clock, ReceivedMessage, Unavailable
 from delayer.enqueue.enqueue import Enqueue, Sent
 from delayer.enqueue.sweep import SweepBuckets, Tick
@@ -27,7 +28,6 @@ from delayer.history.announce import Announce
 from delayer.history.model import LifecycleRecord
 from delayer.jobs.use_cases import BeginCancelGroup, CancelGroup
 from delayer.lambdas.dead_letter_reader import schedules_in
-from delayer.lambdas.memory_stream import LEDGER, STREAMED, WAITING
 from delayer.ledger.model import LedgerRow
 from delayer.recovery.dispatch import DispatchSuspects
 from delayer.recovery.guard import Guard
@@ -36,6 +36,7 @@ from delayer.relay.claim_relaxed import ClaimRelaxed
 from delayer.schedule.instants import MINUTE, SECOND, Millis
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.table_change import Heartbeat, RecordChange
+from delayer.schedule.tables import LEDGER, STREAMED, WAITING
 from delayer.series.use_cases.change import ChangeSeries
 from delayer.series.use_cases.create import CreateSeries
 from delayer.series.use_cases.halt import Halt

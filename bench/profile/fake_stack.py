@@ -16,24 +16,25 @@ from delayer.actions.rules.foreign import built_in, check
 from delayer.actions.rules.model import ActionType
 from delayer.actions.rules.registration import Registration
 from delayer.engines.memory.messaging import MemoryQueue, SubscribedTopic
+from delayer.engines.memory.runtime import MemoryObserver
 from delayer.engines.ports import Clock, ReceivedMessage
-from delayer.lambdas.memory_stream import RELAXED
 from delayer.records.repository import key_item
 from delayer.schedule.instants import DAY, MINUTE, Millis, minute_of, start_of
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import key_of
 from delayer.schedule.table_change import ChangeKind
+from delayer.schedule.tables import RELAXED
 from delayer.series.ports import SeriesKey
 from delayer.series.rules.series import PARTS, Directory
 from delayer.series.use_cases.tick import Renew
 from delayer.timing.rules import Chosen
 from delayer.wiring.build import build
+from delayer.wiring.functions import loaded
 from delayer.wiring.in_memory import StackInMemory
 from delayer.wiring.manifest import MANIFEST, FromQueue, reaction_of
 from delayer.wiring.pump import Batch, Pump, QueueSource
 from delayer_client.testing.attempts import Answers
 from delayer_client.testing.clock import HandClock, NotYet
-from delayer.wiring.functions import HandlerObserver, loaded
 from delayer_client.testing.targets import Targets
 
 HTTP_TARGET: Final = "delayer.targets.http_request"
@@ -58,7 +59,7 @@ WAKES: Final = "task-1minute-series"
 EXPIRES: Final = "DynamoDB"
 
 
-class Observer(HandlerObserver):
+class Observer(MemoryObserver):
     """Keeps what is wrong, and nothing else: a fake may run for long."""
 
     def note(self, event: str, schedule_id: str = "", **facts: object) -> None:

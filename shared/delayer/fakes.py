@@ -10,7 +10,6 @@ from delayer.actions.rules.model import Done, Result
 from delayer.engines.memory.messaging import MemoryFunction, MemoryQueue, MemoryTopic
 from delayer.engines.memory.runtime import (
     AtOnce,
-    InOrder,
     ManualClock,
     MemoryObjects,
     MemoryObserver,
@@ -19,6 +18,7 @@ from delayer.engines.memory.runtime import (
     Tokens,
 )
 from delayer.engines.ports import Clock
+from delayer.engines.process import InOrder
 from delayer.lambdas.memory_stream import MemoryStream
 from delayer.schedule.instants import Millis
 from delayer.schedule.messages import ExecutorMessage

@@ -21,7 +21,7 @@ from delayer.actions.repository import StoredActions
 from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.aws.each import Each
 from delayer.engines.aws.objects import S3Objects
-from delayer.engines.memory.runtime import InOrder
+from delayer.engines.process import InOrder
 from delayer.flow.repository import StoredBlocks, StoredLines, StoredSeats
 from delayer.ledger.repository import StoredLedger
 from delayer.owners.repository import StoredOwnerClaim, StoredOwnerPolicies

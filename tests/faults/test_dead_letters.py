@@ -15,13 +15,13 @@ from delayer.dead_letters.model import Contents
 from delayer.dead_letters.redrive import Impossible
 from delayer.engines.memory.faults import Crash
 from delayer.engines.ports import Outgoing, ReceivedMessage
-from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.ledger.model import LedgerChange, LedgerRow, State
 from delayer.ledger.ports import WriteResult
 from delayer.ledger.repository import StoredLedger
 from delayer.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.schedule.messages import DelayerMessage, encode
 from delayer.schedule.table_change import ChangeKind
+from delayer.schedule.tables import SCHEDULES
 from delayer.wiring.build import build
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once, check_sound

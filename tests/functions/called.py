@@ -624,11 +624,13 @@ def read(of: Package) -> Flow:
 
 
 SHARED: Final = ROOT / "shared"
+OF_ONE_MACHINE: Final = {"serve", "sqlite"}
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Of each module of the package, and of each function; but for what fills the fields, of whatever class."""
-    for path in (SHARED / "delayer").rglob("*.py"):
+    """Of each module of the package, and of each function; but for the engine on one machine: no function has it."""
+    of_functions = (path for path in (SHARED / "delayer").rglob("*.py") if not OF_ONE_MACHINE & {*path.parts})
+    for path in of_functions:
         yield ".".join(path.relative_to(SHARED).with_suffix("").parts).removesuffix(".__init__"), path.read_text()
     for path in (ROOT / "functions").glob("*/app.py"):
         yield f"functions.{path.parent.name}.app", path.read_text()
@@ -636,5 +638,5 @@ def texts() -> Iterator[tuple[str, str]]:
 
 @cache
 def calls() -> Flow:
-    """Of all code. It takes some seconds."""
+    """Of all code but what fills the fields, of whatever class. It takes some seconds."""
     return read(package({name: text for name, text in texts() if name != "delayer.wiring.build"}))

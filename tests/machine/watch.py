@@ -10,7 +10,6 @@ from attrs import define, field, frozen
 from delayer.engines.sqlite.store import decode
 from delayer.history.model import Occurrence, occurrence_of
 from delayer.http.answers import Response
-from delayer.lambdas.memory_stream import LEDGER, SCHEDULES, WAITING
 from delayer.ledger.model import LedgerRow, State
 from delayer.ledger.repository import from_item as row_from
 from delayer.records.repository import from_item as record_from
@@ -18,6 +17,7 @@ from delayer.schedule.instants import SECOND, Millis
 from delayer.schedule.messages import ExecutorMessage
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import is_undecided
+from delayer.schedule.tables import LEDGER, SCHEDULES, WAITING
 from tests.machine.disk import Seen
 from tests.machine.promise import Broken, Promise
 from tests.simulation.oracle.invariant import ALLOWED

@@ -10,7 +10,7 @@ from typing import Any, Final
 from attrs import define, field
 
 from delayer.actions.rules.model import Done, Refused, Result, Retry
-from delayer.engines.memory.runtime import MemorySeal, MemorySecrets
+from delayer.engines.memory.runtime import MemoryObserver, MemorySeal, MemorySecrets
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.objects import SqliteObjects
@@ -20,7 +20,6 @@ from delayer.schedule.messages import ExecutorMessage
 from delayer.serve.attempts import Attempts
 from delayer.serve.machine import LAYOUT, ApiCall, Machine
 from delayer.serve.parts import Around
-from delayer.wiring.functions import HandlerObserver
 from tests.machine.attempts import VirtualPool
 from tests.machine.clients import HOSTS, OPERATOR, Ask, Clients
 from tests.machine.disk import FULL, PATH, Disk, Killed, in_memory
@@ -63,7 +62,7 @@ class WorldClock:
         raise AssertionError(f"somebody sleeps until {instant}")
 
 
-class Observer(HandlerObserver):
+class Observer(MemoryObserver):
     """Whatever warns of an error of our own is a defect."""
 
     def __init__(self, watch: Watch) -> None:

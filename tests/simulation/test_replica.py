@@ -11,8 +11,8 @@ from delayer.engines.memory.runtime import ManualClock
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Delete, ItemChange, Put, Query, entry_key
 from delayer.engines.store.store import all_items
-from delayer.lambdas.memory_stream import REGISTRY
 from delayer.schedule.instants import Millis
+from delayer.schedule.tables import REGISTRY
 from tests.samples import NOW
 from tests.simulation.engine.chance import Chance
 from tests.simulation.story.story import Story, play

@@ -5,14 +5,15 @@ from typing import Any
 
 from attrs import define
 
-from delayer.wiring.functions import HandlerObserver, loaded
+from delayer.engines.memory.runtime import MemoryObserver
+from delayer.wiring.functions import loaded
 from tests.world import World
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 
 
 @define
-class Observed(HandlerObserver):
+class Observed(MemoryObserver):
     """Stands in for Telemetry."""
 
 

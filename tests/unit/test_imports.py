@@ -175,11 +175,11 @@ def test_functions_import_what_they_translate_and_the_wiring() -> None:
 
 
 def test_the_wiring_alone_knows_both_the_use_cases_and_the_engines() -> None:
-    """And nobody but the functions, the local stack and the tests knows the wiring."""
+    """And nobody but the functions, the engine on one machine, the local stack and the tests knows the wiring."""
     for layer, others in LAYERS.items():
         both = others >= {"use_cases", "engines.aws"}
         assert both == (layer in ("wiring", "targets")), layer  # a target has the credentials of its connection
-        assert ("wiring" in others) == (layer == "extension"), "an author's function is wired for it"
+        assert ("wiring" in others) == (layer in ("extension", "serve")), "an author's function is wired for it"
 
 
 def test_the_rules_use_few_libraries() -> None:

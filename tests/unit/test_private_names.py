@@ -14,7 +14,7 @@ NAME = re.compile(r"_[a-z]\w*")
 SOME = re.compile(r"(?<!\w)_[a-z]")
 # Of Python and of those that install and start it; a key of CloudWatch's metrics in logs, and of AWS's errors; where
 # attrs keeps a hash.
-OF_OTHERS = {"sys._getframe", "_distutils_hack", "_virtualenv", "_aws", "__type", "_attrs_cached_hash"}
+OF_OTHERS = {"sys._getframe", "os._exit", "_distutils_hack", "_virtualenv", "_aws", "__type", "_attrs_cached_hash"}
 OF_CLICK = {"_protected_args"}  # where it keeps what comes before the name of a command
 OF_MINISTACK = {  # what it has no public names for: `local` replaces or keeps some of it, and a test looks at it
     "_HANDLERS",

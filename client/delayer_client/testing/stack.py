@@ -13,7 +13,7 @@ from attrs import define, field
 from delayer.actions.rules.foreign import check
 from delayer.actions.rules.model import ActionType
 from delayer.actions.rules.registration import Registration
-from delayer.engines.memory.runtime import MemoryObjects, MemorySeal, MemorySecrets, Tokens
+from delayer.engines.memory.runtime import MemoryObjects, MemoryObserver, MemorySeal, MemorySecrets, Tokens
 from delayer.engines.sqlite.database import Database
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest
@@ -24,7 +24,6 @@ from delayer.series.use_cases.tick import Renew
 from delayer.serve.machine import LAYOUT, ApiCall, Machine
 from delayer.serve.parts import Around, Chosen
 from delayer.wiring.build import build
-from delayer.wiring.functions import HandlerObserver
 from delayer_client.testing.attempts import Answers
 from delayer_client.testing.clock import HandClock
 from delayer_client.testing.targets import Targets
@@ -36,7 +35,7 @@ WAKES: Final = "task-1minute-series"
 LEAD: Final = 0  # an attempt takes no time, so nothing has to be ready before
 
 
-class Observer(HandlerObserver):
+class Observer(MemoryObserver):
     """Keeps what is wrong, and nothing else: a fake may run for long."""
 
     def note(self, event: str, schedule_id: str = "", **facts: object) -> None:

@@ -51,6 +51,13 @@ class Threads:
         return list(self._pool.map(do, things))
 
 
+class InOrder:
+    """Does one after the other."""
+
+    def map(self, do: Callable[[Item], Outcome], items: Iterable[Item]) -> list[Outcome]:
+        return [do(item) for item in items]
+
+
 def random_token() -> str:
     """96 random bits, for nonces and fencing tokens."""
     return secrets.token_urlsafe(12)

@@ -1,29 +1,19 @@
-"""The tables of a stack in memory, and their streams as Lambda's event source mapping reads them."""
+"""The streams of tables in memory, as Lambda's event source mapping reads them."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Final
 from zlib import crc32
 
 from attrs import Factory, define, evolve, field
 
 from delayer.engines.ports import Clock
-from delayer.engines.store.model import ItemChange
+from delayer.engines.store.model import ItemChange, kind_of
 from delayer.ledger import repository as ledger
 from delayer.ledger.model import LedgerRow
 from delayer.records.repository import from_item
 from delayer.schedule.instants import HOUR, SECOND, Malformed, Millis, UnknownVersion
 from delayer.schedule.table_change import ChangeKind, Heartbeat, RecordChange
-
-SCHEDULES: Final = "schedules"  # the tables of a stack in memory, by their names
-RELAXED: Final = "relaxed"
-WAITING: Final = "waiting"
-LEDGER: Final = "ledger"
-REGISTRY: Final = "registry"
-CONTROL: Final = "control"
-JOURNAL: Final = "journal"
-STREAMED: Final = (SCHEDULES, RELAXED, WAITING)
-OCCURRENCES: Final = ("occurrence", "relaxed-occurrence")  # the kinds by which the template's filters know their rows
+from delayer.schedule.tables import LEDGER, OCCURRENCES, STREAMED
 
 
 @define
@@ -155,10 +145,3 @@ class Feed:
             for at, one in written
             if one.new is not None and of_occurrences in (None, one.new.get(ledger.KIND) in OCCURRENCES)
         ]
-
-
-def kind_of(change: ItemChange) -> ChangeKind:
-    """As DynamoDB names it."""
-    if change.new is None:
-        return ChangeKind.REMOVE
-    return ChangeKind.INSERT if change.old is None else ChangeKind.MODIFY

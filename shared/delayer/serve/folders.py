@@ -19,7 +19,7 @@ from attrs import field, frozen
 from delayer.accept.rules.window import policies
 from delayer.actions.rules.foreign import LONGEST_TYPE, TYPE, built_in
 from delayer.actions.rules.model import ActionType
-from delayer.engines.memory.messaging import FilterPolicy
+from delayer.engines.filter_policy import FilterPolicy
 from delayer.extension.executor import LambdaExecutor
 from delayer.extension.policy import LambdaPolicy
 from delayer.extension.subscriber import Subscriber

@@ -24,9 +24,9 @@ from delayer.history.announce import Announce
 from delayer.history.deliver import Deliver
 from delayer.http.answers import Response, unavailable
 from delayer.http.requests import ApiRequest
-from delayer.lambdas.memory_stream import LEDGER, SCHEDULES, WAITING
 from delayer.relay.relay import Successors
 from delayer.schedule.instants import Millis
+from delayer.schedule.tables import LEDGER, SCHEDULES, WAITING
 from delayer.serve import lives
 from delayer.serve.beside import Beside, ReadsQueue
 from delayer.serve.events import FUNCTION, Poster, PostsEvents, ReadEvents, Receiver

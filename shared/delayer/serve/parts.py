@@ -10,13 +10,13 @@ from delayer.actions.registered import RegisteredActions
 from delayer.actions.rules.model import ActionType
 from delayer.actions.rules.registration import Registration
 from delayer.connections.ports import Seal
-from delayer.engines.memory.runtime import InOrder
 from delayer.engines.ports import Clock, Objects, Secrets
+from delayer.engines.process import InOrder
 from delayer.engines.sqlite.queue import SqliteQueue
 from delayer.engines.sqlite.store import SqliteStore
-from delayer.lambdas.memory_stream import CONTROL, JOURNAL, LEDGER, REGISTRY, SCHEDULES, WAITING
 from delayer.owners.rules import Quotas
 from delayer.schedule.instants import DAY, MINUTE, SECOND, Millis
+from delayer.schedule.tables import CONTROL, JOURNAL, LEDGER, REGISTRY, SCHEDULES, WAITING
 from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.settings import Settings

@@ -5,17 +5,18 @@ from typing import Final
 
 from attrs import field, frozen
 
-from delayer.engines.memory.messaging import FilterPolicy, lets_through
+from delayer.engines.filter_policy import FilterPolicy, lets_through
 from delayer.engines.ports import Announcement, Outgoing, ReceivedMessage, nobody_asks
 from delayer.engines.sqlite.feed import FedChange
 from delayer.engines.sqlite.queue import SqliteQueue
+from delayer.engines.store.model import kind_of
 from delayer.history.model import LifecycleRecord, of_record, of_row
-from delayer.lambdas.memory_stream import LEDGER, OCCURRENCES, SCHEDULES, WAITING, kind_of
 from delayer.ledger import repository as ledger
 from delayer.records.repository import from_item
 from delayer.schedule.instants import SECOND
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.table_change import ChangeKind, RecordChange
+from delayer.schedule.tables import LEDGER, OCCURRENCES, SCHEDULES, WAITING
 
 FEEDS: Final = (SCHEDULES, WAITING, LEDGER)  # the tables whose changes are read
 OF_A_KIND: Final = f'"{ledger.KIND}"'.encode()  # in the text of a row that may be of an occurrence

@@ -12,9 +12,9 @@ from attrs import field, frozen
 
 from delayer.dead_letters.model import Prefix
 from delayer.engines.sqlite.database import MEMORY, VERSION
-from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.schedule.instants import SECOND, Millis, format_instant, minute_of
 from delayer.schedule.schedule_id import Bucket
+from delayer.schedule.tables import SCHEDULES
 from delayer.serve.fire import AFTER_ALL
 from delayer.serve.lines import UP_TO, LogLines
 from delayer.serve.machine import Machine

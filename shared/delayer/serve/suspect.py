@@ -312,8 +312,7 @@ class SuspectStack:
         """Of the parent, but for time and chance."""
         import secrets
 
-        from delayer.engines.memory.runtime import InOrder
-        from delayer.engines.process import SystemClock, random_token
+        from delayer.engines.process import InOrder, SystemClock, random_token
         from delayer.serve.parts import settings_of
         from delayer.wiring.bundle import Bundle
 

@@ -14,7 +14,6 @@ from threading import Lock
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Final, Protocol
 
-from delayer.engines.memory.runtime import MemoryObserver
 from delayer.wiring.bundle import Bundle
 
 BUNDLED: Final = Path(__file__).parent / "bundled"  # in the wheel
@@ -23,14 +22,6 @@ ENVIRONMENT: Final = "delayer.wiring.environment"
 TELEMETRY: Final = "delayer.engines.aws.telemetry"
 
 _reading_settings: Final = Lock()
-
-
-class HandlerObserver(MemoryObserver):
-    """Stands in for Telemetry, of which a handler uses one thing more than port Observer has."""
-
-    def observed(self, handler: Callable[..., Any]) -> Callable[..., Any]:
-        """Nothing is flushed, and nothing traced."""
-        return handler
 
 
 class HasPorts(Protocol):

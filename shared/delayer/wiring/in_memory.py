@@ -18,7 +18,6 @@ from delayer.dead_letters.repository import StoredDeadLetters
 from delayer.engines.memory.messaging import MemoryFunction, MemoryQueue, MemoryTopic
 from delayer.engines.memory.runtime import (
     AtOnce,
-    InOrder,
     ManualClock,
     MemoryObjects,
     MemoryObserver,
@@ -27,24 +26,16 @@ from delayer.engines.memory.runtime import (
     Tokens,
 )
 from delayer.engines.ports import Clock, Parallel, Workers
+from delayer.engines.process import InOrder
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Item, Put, row_key
-from delayer.lambdas.memory_stream import (
-    CONTROL,
-    JOURNAL,
-    LEDGER,
-    REGISTRY,
-    RELAXED,
-    SCHEDULES,
-    WAITING,
-    Feed,
-    MemoryStream,
-)
+from delayer.lambdas.memory_stream import Feed, MemoryStream
 from delayer.owners.rules import Quotas
 from delayer.records.repository import StoredControl, StoredScheduleTable
 from delayer.schedule.instants import DAY, MINUTE, SECOND, Millis
 from delayer.schedule.schedule_id import IdKeys, first_keys
 from delayer.schedule.table_change import RecordChange
+from delayer.schedule.tables import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, WAITING
 from delayer.signing.repository import StoredSigningRows
 from delayer.signing.rules import SigningKeys
 from delayer.signing.rules import first_keys as first_signing_keys

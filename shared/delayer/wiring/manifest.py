@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.engines.memory.messaging import FilterPolicy
+from delayer.engines.filter_policy import FilterPolicy
 from delayer.engines.ports import ReceivedMessage
-from delayer.lambdas.memory_stream import LEDGER, OCCURRENCES, RELAXED, SCHEDULES, STREAMED, WAITING
 from delayer.schedule.instants import SECOND, Millis
+from delayer.schedule.tables import LEDGER, OCCURRENCES, RELAXED, SCHEDULES, STREAMED, WAITING
 from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
 

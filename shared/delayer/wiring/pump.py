@@ -16,9 +16,10 @@ from attrs import define, field, frozen
 
 from delayer.engines.ports import Clock, ReceivedMessage
 from delayer.history.model import LifecycleRecord, of_record, of_row
-from delayer.lambdas.memory_stream import LEDGER, SCHEDULES, Feed, MemoryStream
+from delayer.lambdas.memory_stream import Feed, MemoryStream
 from delayer.schedule.instants import MINUTE, Millis
 from delayer.schedule.schedule import Schedule
+from delayer.schedule.tables import LEDGER, SCHEDULES
 from delayer.wiring.manifest import FromStream
 
 

@@ -12,8 +12,8 @@ from botocore.exceptions import ClientError
 
 from delayer.engines.aws.dynamo_store import ITEMS, ROUNDS, DynamoStore
 from delayer.engines.aws.expressions import from_attributes
-from delayer.engines.memory.runtime import InOrder
 from delayer.engines.ports import Unavailable
+from delayer.engines.process import InOrder
 from delayer.engines.store.model import Delete, Item, Put, StoredItem, entry_key
 from delayer.engines.store.store import Store
 from delayer.history import cloud_events

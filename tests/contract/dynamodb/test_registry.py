@@ -21,13 +21,12 @@ from delayer.accept.rules.status import decide_replace
 from delayer.accept.use_cases.once import with_name
 from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.aws.expressions import from_attributes
-from delayer.engines.memory.runtime import InOrder
 from delayer.engines.ports import Unavailable
+from delayer.engines.process import InOrder
 from delayer.engines.sqlite.store import SqliteStore
-from delayer.engines.store.model import ItemChange
+from delayer.engines.store.model import ItemChange, kind_of
 from delayer.engines.store.store import Store
 from delayer.history.ports import Member, Members
-from delayer.lambdas.memory_stream import kind_of
 from delayer.ledger.model import LedgerChange, LedgerRow, State, named
 from delayer.ledger.ports import Ledger, Written
 from delayer.ledger.repository import StoredLedger

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from delayer.dead_letters.rules import redriven
 from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.aws.expressions import from_attributes, to_attributes
-from delayer.engines.memory.runtime import InOrder
 from delayer.engines.ports import Unavailable
-from delayer.engines.process import Threads
+from delayer.engines.process import InOrder, Threads
 from delayer.engines.store.model import Item, Put
 from delayer.engines.store.store import Store
 from delayer.ledger.model import MAX_DETAIL, LedgerChange, LedgerRow, State

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.aws.each import PAUSES, statement
-from delayer.engines.memory.runtime import InOrder
 from delayer.engines.ports import Unavailable
-from delayer.engines.process import Threads
+from delayer.engines.process import InOrder, Threads
 from delayer.engines.store.model import Item
 from delayer.engines.store.store import Store
 from delayer.engines.workers import WorkerThreads

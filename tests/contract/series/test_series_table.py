@@ -11,8 +11,8 @@ from delayer.accept.repository import StoredRegistry
 from delayer.connections.model import SeriesUse
 from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.aws.expressions import from_attributes
-from delayer.engines.memory.runtime import InOrder
 from delayer.engines.ports import Unavailable
+from delayer.engines.process import InOrder
 from delayer.engines.store.model import Delete, Item, Put, entry_key
 from delayer.engines.store.store import Store
 from delayer.ledger.model import LedgerChange, State

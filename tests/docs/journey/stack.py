@@ -15,10 +15,10 @@ from unittest.mock import patch
 
 from attrs import define, evolve, field
 
-from delayer.engines.memory.runtime import Tokens
+from delayer.engines.memory.runtime import MemoryObserver, Tokens
 from delayer.schedule.instants import Millis
 from delayer.targets.http_request import HttpTarget
-from delayer.wiring.functions import HandlerObserver, loaded
+from delayer.wiring.functions import loaded
 from tests.unit.targets.server import Handler, Server, status
 from tests.world import World
 
@@ -46,7 +46,7 @@ class JourneyStack(World):
 
     def prepare(self) -> None:
         super().prepare()
-        self.observer = HandlerObserver()
+        self.observer = MemoryObserver()
         self.tokens = CountedTokens()
         self.settings = evolve(
             self.settings, lead=LEAD, event_source="urn:delayer:123456789012:eu-west-1:delayer", has_canary=False

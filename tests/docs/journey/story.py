@@ -10,12 +10,12 @@ from typing import Any
 from attrs import define, field
 
 from delayer.engines.aws.expressions import to_attributes
-from delayer.lambdas.memory_stream import JOURNAL, LEDGER, SCHEDULES
 from delayer.ledger.model import LedgerChange, LedgerRow
 from delayer.ledger.repository import put_change
 from delayer.records.repository import put_record
 from delayer.schedule.instants import MINUTE, SECOND, Millis, parse_instant
 from delayer.schedule.schedule import Schedule
+from delayer.schedule.tables import JOURNAL, LEDGER, SCHEDULES
 from tests.docs.journey.artefacts import Json, pretty, queue_event, request_text, stream_record, the_message
 from tests.docs.journey.stack import JourneyStack
 from tests.looking import all_rows

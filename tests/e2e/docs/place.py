@@ -23,7 +23,7 @@ STAND_INS: Final = {
     "curl": """case " $*" in *" -f"*) ;; *) set -- --fail-with-body "$@" ;; esac
 exec /usr/bin/curl -H "Delayer-Owner: $DELAYER_OWNER" "$@"
 """,
-    "make": 'exec /usr/bin/make -o .venv/installed-serve -o .venv/installed-local -o .venv/installed \\\n'
+    "make": "exec /usr/bin/make -o .venv/installed-serve -o .venv/installed-local -o .venv/installed \\\n"
     '  -o .venv/installed-docs "$@"',
 }
 

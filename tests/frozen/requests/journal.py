@@ -3,7 +3,7 @@
 from attrs import evolve
 
 from delayer.engines.aws.dynamo_store import DynamoStore
-from delayer.engines.memory.runtime import InOrder
+from delayer.engines.process import InOrder
 from delayer.history import cloud_events
 from delayer.history.model import LifecycleEvent, Occurrence, Original
 from delayer.history.ports import JournalEntry

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from delayer.engines.aws.dynamo_store import ITEMS, KEYS, DynamoStore
 from delayer.engines.aws.expressions import to_attributes
-from delayer.engines.memory.runtime import InOrder
+from delayer.engines.process import InOrder
 from delayer.ledger.model import Arrival, LedgerChange, State
 from delayer.ledger.repository import StoredLedger, StoredLedgerInBatches
 from delayer.records.repository import StoredControl, StoredRecords, StoredScheduleTable, to_item

@@ -11,13 +11,13 @@ from delayer.accept.rules.status import is_live
 from delayer.engines.ports import Outgoing
 from delayer.history import model as history
 from delayer.history.model import LifecycleEvent
-from delayer.lambdas.memory_stream import RELAXED, SCHEDULES, WAITING
 from delayer.ledger.model import Arrival, LedgerRow, State
 from delayer.schedule.instants import DAY, MINUTE, SECOND, STALE_AFTER, Millis
 from delayer.schedule.messages import ExecutorMessage
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import address_of, is_relaxed, is_undecided, key_of, point_in_time_of
 from delayer.schedule.table_change import ChangeKind, RecordChange
+from delayer.schedule.tables import RELAXED, SCHEDULES, WAITING
 from tests.simulation.engine.kernel import Invocation, current
 from tests.simulation.engine.remote import Service
 from tests.simulation.oracle.decisions import Decisions

@@ -12,12 +12,12 @@ from delayer.dead_letters.repository import StoredDeadLetters
 from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage
 from delayer.engines.memory.runtime import MemoryObjects
 from delayer.engines.ports import ReceivedMessage
-from delayer.engines.store.model import ItemChange, Query
+from delayer.engines.store.model import ItemChange, Query, kind_of
 from delayer.execute.execute import Execute, Held
 from delayer.flow import repository as blocks
 from delayer.flow.ports import Rows
 from delayer.flow.repository import StoredBlocks
-from delayer.lambdas.memory_stream import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, Feed, kind_of
+from delayer.lambdas.memory_stream import Feed
 from delayer.ledger import repository as ledger
 from delayer.ledger.model import LedgerChange, LedgerRow
 from delayer.records.ports import RecordPage
@@ -26,6 +26,7 @@ from delayer.schedule.instants import SECOND, Millis, edge_of
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import Bucket, RecordKey
 from delayer.schedule.table_change import ChangeKind, Heartbeat, RecordChange
+from delayer.schedule.tables import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES
 from delayer.series.repository.series_table import CURSOR, DEFINITION, cursor_from, definition_from
 from delayer.series.rules.series import Cursor, SeriesDefinition
 from tests.simulation.engine.kernel import Thread, current

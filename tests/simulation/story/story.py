@@ -4,8 +4,8 @@ from attrs import evolve, field, frozen
 
 from delayer.enqueue import rules as enqueueing
 from delayer.flow.rules.block import Block
-from delayer.lambdas.memory_stream import RELAXED, SCHEDULES, WAITING
 from delayer.schedule.instants import DAY, HOUR, MINUTE, Millis
+from delayer.schedule.tables import RELAXED, SCHEDULES, WAITING
 from tests.simulation.engine.chance import Chance, Surprise
 from tests.simulation.oracle.invariant import Broken, Invariant
 from tests.simulation.story.actors import Actors

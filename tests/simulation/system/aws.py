@@ -11,12 +11,12 @@ from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import Outgoing, ReceivedMessage
 from delayer.history.cloud_events import encode
 from delayer.history.model import LifecycleEvent
-from delayer.lambdas.memory_stream import LEDGER, RELAXED, SCHEDULES
 from delayer.ledger.repository import KEY
 from delayer.records.repository import key_item
 from delayer.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import IdKind, key_of, kind_of
+from delayer.schedule.tables import LEDGER, RELAXED, SCHEDULES
 from delayer.series.rules.stepping import AT_THE_CLAIM
 from delayer.wiring.pump import Batch, QueueSource, StreamSource
 from tests.simulation.engine.remote import NotStarted, Service

@@ -9,9 +9,9 @@ from greenlet import getcurrent
 from delayer.engines.sqlite.store import Heard, SqliteStore
 from delayer.engines.store.model import Delete, Item, ItemChange, Key, Page, Put, Query, StoredItem, Write, holds, kept
 from delayer.engines.store.store import Answer, check_distinct
-from delayer.lambdas.memory_stream import JOURNAL
 from delayer.records.repository import is_heartbeat
 from delayer.schedule.instants import Millis
+from delayer.schedule.tables import JOURNAL
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import Thread
 from tests.simulation.system.there import BEHIND, Place, There

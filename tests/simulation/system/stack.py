@@ -17,8 +17,9 @@ from delayer.dead_letters.model import BROUGHT_BACK, Contents, decode
 from delayer.dead_letters.redrive import Impossible
 from delayer.engines.memory.faults import Crash
 from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage, oldest
-from delayer.engines.memory.runtime import InOrder, MemoryObjects
+from delayer.engines.memory.runtime import MemoryObjects
 from delayer.engines.ports import Clock, ReceivedMessage, Unavailable, Workers
+from delayer.engines.process import InOrder
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.enqueue.enqueue import Enqueue, Sent
 from delayer.execute.execute import Execute
@@ -28,7 +29,7 @@ from delayer.history.ports import JournalEntry
 from delayer.history.repository import StoredJournal
 from delayer.http.problem import Invalid
 from delayer.lambdas.dead_letter_reader import schedules_in
-from delayer.lambdas.memory_stream import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, Feed
+from delayer.lambdas.memory_stream import Feed
 from delayer.ledger.repository import StoredLedgerInBatches
 from delayer.recovery.guard import Guard
 from delayer.recovery.ports import Died
@@ -38,6 +39,7 @@ from delayer.schedule.instants import HOUR, MINUTE, Malformed, Millis
 from delayer.schedule.messages import ExecutorMessage
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.table_change import ChangeKind, RecordChange
+from delayer.schedule.tables import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES
 from delayer.wiring import use_cases
 from delayer.wiring.manifest import FromQueue, reaction_of
 from tests.simulation.engine.chance import Chance

@@ -8,12 +8,12 @@ from attrs import define, field
 from delayer.engines.memory.runtime import ManualClock
 from delayer.engines.store.model import Item, ItemChange, StoredItem
 from delayer.flow.rules.block import Block
-from delayer.lambdas.memory_stream import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, WAITING
 from delayer.ledger.model import LedgerRow
 from delayer.schedule.instants import SECOND, Millis
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import RecordKey
 from delayer.schedule.table_change import Row
+from delayer.schedule.tables import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES, WAITING
 from delayer.series.rules.series import Cursor
 
 KEYS: Final = {  # the attributes that are the partition and, if there is one, the sort key

@@ -12,13 +12,13 @@ from delayer.engines.memory.faults import Crash, Fault, FaultPlan, Faulty, fault
 from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import Outgoing
 from delayer.enqueue.enqueue import Sent
-from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.ledger.model import State
 from delayer.schedule import messages
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, STALE_AFTER, Malformed, UnknownVersion
 from delayer.schedule.messages import DelayerMessage, decode
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.table_change import ChangeKind, Heartbeat, RecordChange, known
+from delayer.schedule.tables import SCHEDULES
 from tests.looking import all_rows, put_row
 from tests.samples import NOW, a_claim, a_schedule, many_schedules
 from tests.world import START, World

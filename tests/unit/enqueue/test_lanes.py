@@ -12,10 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from delayer.enqueue.rules import AWAITED_TICKS, HEARTBEAT_FRESH, heartbeat_is_fresh
-from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.records.repository import HEARTBEAT_ROW
 from delayer.schedule.instants import DAY, MINUTE, Millis
 from delayer.schedule.table_change import Heartbeat, RecordChange
+from delayer.schedule.tables import SCHEDULES
 from tests.looking import put_item
 from tests.world import START, World
 

@@ -5,13 +5,13 @@ from attrs import evolve
 from delayer.engines.memory.faults import FaultPlan
 from delayer.engines.ports import ReceivedMessage
 from delayer.enqueue.rules import SweepGate, decide_gate
-from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.records.repository import HEARTBEAT_ROW
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, minute_of
 from delayer.schedule.messages import SweepMessage, decode, encode
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import Shards
 from delayer.schedule.table_change import ChangeKind
+from delayer.schedule.tables import SCHEDULES
 from tests.looking import all_rows, put_item
 from tests.samples import NOW, a_schedule, many_schedules
 from tests.tables import preceded

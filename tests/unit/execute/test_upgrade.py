@@ -13,7 +13,6 @@ from delayer.dead_letters.model import decode
 from delayer.engines.aws.expressions import from_attributes
 from delayer.engines.store.model import Item
 from delayer.lambdas.events import StreamRecord
-from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.lambdas.table_stream import change_of
 from delayer.ledger import repository as ledger
 from delayer.ledger.model import LedgerChange, State
@@ -21,6 +20,7 @@ from delayer.records.repository import from_item
 from delayer.schedule.instants import MINUTE, minute_of
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import Shards
+from delayer.schedule.tables import SCHEDULES
 from tests.samples import GOLDEN, NOW, STREAM_RECORD, a_schedule
 from tests.world import World
 

@@ -13,10 +13,10 @@ from delayer.engines.ports import Announcement, nobody_asks
 from delayer.history import cloud_events
 from delayer.history.announce import Announce
 from delayer.history.model import LifecycleEvent, LifecycleRecord
-from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.ledger.model import EventType
 from delayer.schedule.instants import DAY, MINUTE, format_instant
 from delayer.schedule.schedule_id import Address, IdKind, mint
+from delayer.schedule.tables import SCHEDULES
 from tests.samples import KEY, NOW, OWNER, RANDOMNESS
 from tests.unit.accept.use_cases.test_accept import accepted, body
 from tests.unit.recovery.test_canary import CanaryWorld

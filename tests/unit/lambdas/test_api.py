@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from attrs import fields
 
+from delayer.engines.memory.runtime import MemoryObserver
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller
 from delayer.lambdas.api import behind_the_api, behind_the_api_for_anybody, request_of, shown
-from delayer.wiring.functions import HandlerObserver
 from tests.cfn import ROOT
 
 ARN = "arn:aws:sts::123456789012:assumed-role/billing/session-1"
@@ -86,7 +86,7 @@ def test_a_response_is_what_api_gateway_takes() -> None:
 
 
 def test_lambda_and_whoever_has_a_request_are_answered_alike() -> None:
-    observer = HandlerObserver()
+    observer = MemoryObserver()
 
     @behind_the_api(observer)  # type: ignore[arg-type] # it stands in for Telemetry
     def handler(request: ApiRequest, owner: str) -> Response:
@@ -101,7 +101,7 @@ def test_lambda_and_whoever_has_a_request_are_answered_alike() -> None:
 
 
 def test_what_belongs_to_nobody_is_answered_to_a_caller_without_a_name() -> None:
-    @behind_the_api_for_anybody(HandlerObserver())  # type: ignore[arg-type] # as above
+    @behind_the_api_for_anybody(MemoryObserver())  # type: ignore[arg-type] # as above
     def handler(request: ApiRequest) -> Response:
         return Response(status=200, body=request.path)
 
@@ -112,7 +112,7 @@ def test_the_trace_of_a_call_has_a_name() -> None:
     """X-Ray takes it from the function that is observed, and no angle brackets."""
     observed: list[Any] = []
 
-    class Observes(HandlerObserver):
+    class Observes(MemoryObserver):
         def observed(self, handler: Any) -> Any:
             observed.append(handler)
             return handler

@@ -9,13 +9,13 @@ from attrs import evolve
 from delayer.accept.rules.admission import admit
 from delayer.accept.use_cases.accept import Accepted
 from delayer.engines.ports import Unavailable
-from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.ledger.model import State
 from delayer.owners.known import FRESH_FOR, Permit
 from delayer.owners.model import NotAllowed, OwnerPolicy, StoredOwnerPolicy
 from delayer.owners.ports import DEFAULT
 from delayer.owners.rules import OverQuota, Quotas
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, format_instant
+from delayer.schedule.tables import SCHEDULES
 from delayer.series.rules.admission import admit_series, admit_series_change
 from delayer.series.use_cases.create import SeriesCreated
 from delayer.series.use_cases.put import PutSeries

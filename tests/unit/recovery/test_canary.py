@@ -13,7 +13,6 @@ from delayer.engines.memory.faults import Crash
 from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.memory.runtime import ManualClock, MemoryObserver
 from delayer.engines.ports import Clock, Observer, ReceivedMessage, Unavailable
-from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.ledger.model import LedgerChange, State
 from delayer.ledger.rules import Claim, decide_claim
 from delayer.recovery.canary import SendCanary
@@ -22,6 +21,7 @@ from delayer.relay.relay import first_attempt
 from delayer.schedule.instants import MINUTE, SECOND
 from delayer.schedule.messages import DelayerMessage, encode
 from delayer.schedule.schedule import SYSTEM_OWNER, Schedule
+from delayer.schedule.tables import SCHEDULES
 from delayer.wiring import use_cases
 from delayer.wiring.build import build
 from delayer.wiring.pump import QueueSource

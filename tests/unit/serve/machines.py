@@ -8,7 +8,7 @@ from typing import Any, Final
 from attrs import define, field
 
 from delayer.actions.rules.model import Done
-from delayer.engines.memory.runtime import ManualClock, MemoryObjects, MemorySeal, MemorySecrets, Tokens
+from delayer.engines.memory.runtime import ManualClock, MemoryObjects, MemoryObserver, MemorySeal, MemorySecrets, Tokens
 from delayer.engines.sqlite.database import Database
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller
@@ -16,7 +16,6 @@ from delayer.schedule.instants import Millis
 from delayer.serve.events import route
 from delayer.serve.machine import LAYOUT, ApiCall, Machine
 from delayer.serve.parts import Around
-from delayer.wiring.functions import HandlerObserver
 
 START: Final[Millis] = 1_800_000_000_000
 SETTINGS: Final = {"API_AUTHORIZATION": "NONE", "ALLOW_PRIVATE_TARGETS": "true", "PRIVATE_TARGETS": ""}
@@ -65,7 +64,7 @@ class Running:
     """A machine and its time."""
 
     def __init__(self, database: Database | None = None, at: Millis = START, **given: Any) -> None:
-        self.clock, self.observer = ManualClock(at), HandlerObserver()
+        self.clock, self.observer = ManualClock(at), MemoryObserver()
         self.objects = MemoryObjects()
         self.started: deque[Callable[[], None]] = deque()
         self.database = database or Database(layout=LAYOUT)

@@ -10,8 +10,8 @@ from attrs import define
 
 from delayer.engines.sqlite.database import Broken
 from delayer.engines.store.model import Put
-from delayer.lambdas.memory_stream import JOURNAL, LEDGER, SCHEDULES
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
+from delayer.schedule.tables import JOURNAL, LEDGER, SCHEDULES
 from delayer.serve.lead import log_of
 from delayer.serve.parts import Chosen
 from delayer.serve.space import MEGABYTE, Space

@@ -19,11 +19,11 @@ from delayer.history.model import LifecycleRecord, of_record
 from delayer.http.problem import Invalid
 from delayer.jobs import use_cases as cancel_group
 from delayer.jobs.use_cases import BeginCancelGroup, CancelGroup
-from delayer.lambdas.memory_stream import WAITING
 from delayer.ledger.model import State
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import IdKind, is_undecided, key_of
+from delayer.schedule.tables import WAITING
 from delayer.timing.ask import EnqueueTiming, TimingNet
 from delayer.timing.decide import Decide
 from delayer.timing.rules import At, Chosen, TimeRefused

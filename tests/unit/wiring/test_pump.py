@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from attrs import define, field
 
-from delayer.engines.memory.messaging import FilterPolicy, MemoryQueue, SubscribedTopic, lets_through
+from delayer.engines.filter_policy import FilterPolicy, lets_through
+from delayer.engines.memory.messaging import MemoryQueue, SubscribedTopic
 from delayer.engines.memory.runtime import ManualClock
 from delayer.engines.ports import Announcement, Outgoing
 from delayer.schedule.instants import MINUTE, SECOND, Millis

@@ -6,6 +6,7 @@ from typing import Any
 
 from attrs import Factory, define, field
 
+from delayer.engines.filter_policy import FilterPolicy, lets_through
 from delayer.engines.ports import (
     Announcement,
     Clock,
@@ -16,8 +17,6 @@ from delayer.engines.ports import (
     nobody_asks,
 )
 from delayer.schedule.instants import SECOND, Millis
-
-FilterPolicy = Mapping[str, Sequence[Any]]  # as SNS has it: what the attributes of an event must be
 
 
 @define
@@ -241,20 +240,6 @@ class SubscribedTopic(MemoryTopic):
         for queue, policy in self.queues:
             if lets_through(policy, dict(announcement.attributes)):
                 queue.send([Outgoing(body=announcement.text)])
-
-
-def lets_through(policy: FilterPolicy, attributes: Mapping[str, str]) -> bool:
-    """Whether SNS delivers an event with these attributes."""
-    return all(any(_fits(one, attributes.get(name)) for one in wanted) for name, wanted in policy.items())
-
-
-def _fits(wanted: Any, value: str | None) -> bool:
-    match wanted:
-        case {"exists": bool(is_there)}:
-            return (value is not None) == is_there
-        case {"anything-but": [*others]}:
-            return value is not None and value not in others
-    return bool(value == wanted)
 
 
 @define

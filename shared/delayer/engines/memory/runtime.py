@@ -1,11 +1,12 @@
 """Time, order, logs, objects and secrets in memory."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from typing import Any
 
 from attrs import Factory, define
 
-from delayer.engines.ports import Clock, Count, Item, Lateness, Outcome
+from delayer.engines.ports import Clock, Count, Lateness
 from delayer.schedule.instants import Millis
 
 
@@ -24,13 +25,6 @@ class ManualClock:
     def move(self, by: Millis) -> None:
         """Time passes."""
         self.at += by
-
-
-class InOrder:
-    """Does one after the other."""
-
-    def map(self, do: Callable[[Item], Outcome], items: Iterable[Item]) -> list[Outcome]:
-        return [do(item) for item in items]
 
 
 @define
@@ -100,6 +94,10 @@ class MemoryObserver:
             self.lateness.append(lateness)
         else:
             self.canaries.append((metric, lateness))
+
+    def observed(self, handler: Callable[..., Any]) -> Callable[..., Any]:
+        """As Telemetry wraps a handler: here nothing is flushed, and nothing traced."""
+        return handler
 
 
 class MemoryObjects(dict[str, bytes]):

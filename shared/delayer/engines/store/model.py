@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from delayer.schedule.table_change import ChangeKind
+
 # str, int, bool, None, bytes, lists, dicts and frozensets of these; a Decimal for a number that is not whole.
 Value: TypeAlias = Any
 Item: TypeAlias = dict[str, Value]
@@ -248,3 +250,10 @@ class ItemChange(NamedTuple):
     old: StoredItem | None
     new: StoredItem | None
     is_expired: bool = False
+
+
+def kind_of(change: ItemChange) -> ChangeKind:
+    """As DynamoDB names it."""
+    if change.new is None:
+        return ChangeKind.REMOVE
+    return ChangeKind.INSERT if change.old is None else ChangeKind.MODIFY

@@ -16,13 +16,13 @@ from delayer.engines.ports import Unavailable
 from delayer.engines.store.store import WriteRefused
 from delayer.history.ports import Member
 from delayer.http.problem import Invalid, NotJson, TooLarge
-from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.ledger.model import State
 from delayer.ledger.rules import ended
 from delayer.schedule.instants import MINUTE, SECOND, minute_of
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import Shards, is_genuine, key_of
 from delayer.schedule.table_change import ChangeKind
+from delayer.schedule.tables import SCHEDULES
 from tests.looking import all_members, all_rows, put_row
 from tests.samples import ACTION, OWNER
 from tests.tables import preceded

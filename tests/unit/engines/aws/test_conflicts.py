@@ -10,8 +10,8 @@ from delayer.accept.ports import ScheduleTransaction
 from delayer.accept.repository import StoredRegistry
 from delayer.engines.aws.dynamo_store import DynamoStore
 from delayer.engines.aws.each import PAUSES, is_conflict, once_free
-from delayer.engines.memory.runtime import InOrder
 from delayer.engines.ports import Unavailable
+from delayer.engines.process import InOrder
 from delayer.ledger.model import LedgerChange
 from delayer.ledger.ports import WriteResult, Written
 from delayer.ledger.repository import StoredLedger

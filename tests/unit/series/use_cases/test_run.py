@@ -5,9 +5,9 @@ import pytest
 from delayer.accept.rules.request import KeyReused
 from delayer.history.model import SeriesRefuses, occurrence_of
 from delayer.http.problem import Invalid
-from delayer.lambdas.memory_stream import SCHEDULES
 from delayer.schedule.instants import DAY, MINUTE, SECOND, format_instant
 from delayer.schedule.schedule import Schedule
+from delayer.schedule.tables import SCHEDULES
 from delayer.series.rules.backfill import Range
 from delayer.series.rules.series import KEPT_AT_LEAST, MAX_BESIDE, NoSeries, SeriesState
 from delayer.series.use_cases.halt import Halted
