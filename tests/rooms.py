@@ -93,7 +93,6 @@ ROOMS: dict[str, set[str]] = {
         "wiring",
     },
     "targets": {"schedule", "engines", "masking", "actions", "connections", "extension"},
-    "fakes": {"schedule", "engines", "actions", "lambdas"},
     "serve": {
         *("schedule", "engines", "http", "accept", "actions", "connections", "dead_letters", "enqueue", "execute"),
         *("extension", "flow", "history", "ledger", "owners", "records", "relay", "signing", "targets"),
@@ -110,7 +109,7 @@ RULES = {  # these files are rules, and have a name of their own
     "http.json_body",
     "http.problem",
 }
-WHOLE = {"lambdas", "wiring", "extension", "targets", "serve", "fakes"}  # these are a layer of their own
+WHOLE = {"lambdas", "wiring", "extension", "targets", "serve"}  # these are a layer of their own
 # What the name of a file or folder inside a room says that it is, and which layers it imports, in its room and others.
 LAYERS: dict[str, set[str]] = {
     "rules": set(),
@@ -121,7 +120,7 @@ LAYERS: dict[str, set[str]] = {
     "engines.store": {"rules", "ports"},
     "engines.aws": {"rules", "ports", "engines.store"},
     "engines.sqlite": {"rules", "ports", "engines.store"},
-    "engines.memory": {"rules", "ports", "engines.store", "engines.filter_policy"},
+    "engines.memory": {"rules", "ports"},
     "repository": {"rules", "ports", "engines.store"},
     "use_cases": {"rules", "ports"},
     "routes": {"rules", "ports", "engines.process"},
@@ -133,8 +132,6 @@ LAYERS: dict[str, set[str]] = {
         "engines.workers",
         "engines.store",
         "engines.aws",
-        "engines.sqlite",
-        "engines.memory",
         "engines.filter_policy",
         "repository",
         "use_cases",
@@ -142,7 +139,6 @@ LAYERS: dict[str, set[str]] = {
     },
     "extension": {"rules", "ports", "engines.process", "engines.aws", "engines.memory", "wiring"},
     "targets": {"rules", "ports", "engines.process", "engines.aws", "use_cases", "extension"},
-    "fakes": {"rules", "ports", "engines.process", "engines.memory", "lambdas"},
     "serve": {
         *("rules", "ports", "routes", "repository", "use_cases", "engines.process", "engines.filter_policy"),
         *("engines.sqlite", "engines.store", "extension", "targets", "wiring"),

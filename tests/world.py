@@ -1,4 +1,4 @@
-"""All functions on the shipped fakes, under one clock: what AWS does between them is done by the pump, step by step.
+"""All functions on the fakes, under one clock: what AWS does between them is done by the pump, step by step.
 
 The use cases are made as the functions make theirs: by `build`, or by the factories in `delayer.wiring.use_cases`. A
 function that dies settles nothing. `duplicated` delivers every batch twice. A FaultPlan spoils one call of one
@@ -18,12 +18,9 @@ from delayer.accept.use_cases.replace import Replace
 from delayer.actions.ports import Target
 from delayer.dead_letters.model import Contents
 from delayer.engines.filter_policy import lets_through
-from delayer.engines.memory.faults import Crash, FaultPlan, faulty
-from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import Announcement, Clock, ReceivedMessage, Unavailable
 from delayer.enqueue.enqueue import Enqueue, Sent
 from delayer.enqueue.sweep import SweepBuckets, Tick
-from delayer.fakes import ScriptedTarget
 from delayer.history.announce import Announce
 from delayer.history.model import LifecycleRecord
 from delayer.jobs.use_cases import BeginCancelGroup, CancelGroup
@@ -47,20 +44,25 @@ from delayer.series.use_cases.tick import SeriesTick
 from delayer.timing.ask import EnqueueTiming, TimingNet
 from delayer.timing.decide import Decide
 from delayer.timing.rules import At, Chosen
-from delayer.wiring import in_memory, use_cases
+from delayer.wiring import use_cases
 from delayer.wiring.build import build
-from delayer.wiring.in_memory import StackInMemory
 from delayer.wiring.manifest import FromQueue, FromStream, reaction_of
-from delayer.wiring.pump import Batch, LifecycleSource, Minutes, Pump, StreamSource
+from delayer.wiring.pump import Batch, Minutes, Pump
 from delayer.wiring.settings import Settings
+from tests.fakes import stack
+from tests.fakes.faults import Crash, FaultPlan, faulty
+from tests.fakes.messaging import MemoryQueue
+from tests.fakes.sources import LifecycleSource, StreamSource
+from tests.fakes.stack import StackInMemory
+from tests.fakes.target import ScriptedTarget
 from tests.looking import all_rows
 
-START: Millis = in_memory.START
-PERIOD = in_memory.PERIOD
-LEASE = in_memory.LEASE
-LEAD = in_memory.LEAD
-KEY = in_memory.KEY
-SIGNING_KEY = in_memory.SIGNING_KEY
+START: Millis = stack.START
+PERIOD = stack.PERIOD
+LEASE = stack.LEASE
+LEAD = stack.LEAD
+KEY = stack.KEY
+SIGNING_KEY = stack.SIGNING_KEY
 SUSPECTS = "suspects"  # the queue that all share
 TICK = "task-1minute-enqueuer"
 NAMES_OF_QUEUES = {"executor-*": "http", "policy-*": "policy"}  # there is one of each

@@ -15,8 +15,7 @@ from delayer.accept.rules.window import policies, policy_of
 from delayer.actions.rules.foreign import built_in, check
 from delayer.actions.rules.model import ActionType
 from delayer.actions.rules.registration import Registration
-from delayer.engines.memory.messaging import MemoryQueue, SubscribedTopic
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.engines.ports import Clock, ReceivedMessage
 from delayer.records.repository import key_item
 from delayer.schedule.instants import DAY, MINUTE, Millis, minute_of, start_of
@@ -30,12 +29,13 @@ from delayer.series.use_cases.tick import Renew
 from delayer.timing.rules import Chosen
 from delayer.wiring.build import build
 from delayer.wiring.functions import loaded
-from delayer.wiring.in_memory import StackInMemory
 from delayer.wiring.manifest import MANIFEST, FromQueue, reaction_of
 from delayer.wiring.pump import Batch, Pump, QueueSource
 from delayer_client.testing.attempts import Answers
 from delayer_client.testing.clock import HandClock, NotYet
 from delayer_client.testing.targets import Targets
+from tests.fakes.messaging import MemoryQueue, SubscribedTopic
+from tests.fakes.stack import StackInMemory
 
 HTTP_TARGET: Final = "delayer.targets.http_request"
 OTHER_STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/actions/1c2d"

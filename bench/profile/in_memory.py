@@ -21,9 +21,9 @@ from bench.profile.fake_stack import FakeStack
 from bench.profile.options import Options
 from delayer.http.requests import ApiRequest, Caller
 from delayer.schedule.instants import SECOND
-from delayer.wiring.in_memory import START
 from delayer_client.testing import Answer
 from local.project import PROJECT
+from tests.fakes.stack import START
 
 TOGETHER: Final = 100  # schedules in one round
 WARM: Final = 2  # rounds before those that are measured
@@ -34,13 +34,7 @@ FIRING: Final = ("stream-enqueuer", "delayer-relay", "executor-*")
 EVENTS: Final = ("stream-lifecycle", "lifecycle-journal")
 PARTS: Final = (POST, *FIRING, *EVENTS, BETWEEN)
 OURS: Final = str(PROJECT / "shared/delayer/")
-FAKES: Final = (
-    "engines/memory/",
-    "engines/sqlite/store.py",
-    "lambdas/memory_stream.py",
-    "wiring/in_memory.py",
-    "wiring/pump.py",
-)
+FAKES: Final = ("engines/memory.py", "engines/sqlite/", "wiring/pump.py")
 REQUEST: Final = {
     "delaySeconds": AHEAD,
     "action": {"type": "http-request", "url": "https://reports.example.com/daily", "headers": {"X-Team": "reports"}},

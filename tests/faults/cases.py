@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from delayer.engines.memory.faults import Fault, FaultPlan
+from tests.fakes.faults import Fault, FaultPlan
 from tests.world import World
 
 Scenario = Callable[[World], None]

@@ -1,7 +1,7 @@
 """api-schedule-post: any call may fail; what was answered 201 fires, once."""
 
 from delayer.actions.rules.message_group import message_group_of
-from delayer.engines.memory.faults import FaultPlan
+from tests.fakes.faults import FaultPlan
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, soon_and_later, target_down_at_first
 

@@ -13,7 +13,6 @@ from delayer.dead_letters import model as dead_letter
 from delayer.dead_letters.dead_letter import DeadLetters
 from delayer.dead_letters.model import Contents
 from delayer.dead_letters.redrive import Impossible
-from delayer.engines.memory.faults import Crash
 from delayer.engines.ports import Outgoing, ReceivedMessage
 from delayer.ledger.model import LedgerChange, LedgerRow, State
 from delayer.ledger.ports import WriteResult
@@ -23,6 +22,7 @@ from delayer.schedule.messages import DelayerMessage, encode
 from delayer.schedule.table_change import ChangeKind
 from delayer.schedule.tables import SCHEDULES
 from delayer.wiring.build import build
+from tests.fakes.faults import Crash
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once, check_sound
 from tests.looking import all_rows, empty

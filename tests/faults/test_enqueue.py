@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from attrs import evolve
 
-from delayer.engines.memory.faults import FaultPlan
-from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import Outgoing
 from delayer.ledger.model import State
 from delayer.schedule.instants import HOUR, MINUTE
 from delayer.schedule.schedule_id import RecordKey
 from delayer.schedule.table_change import ChangeKind
 from delayer.schedule.tables import SCHEDULES
+from tests.fakes.faults import FaultPlan
+from tests.fakes.messaging import MemoryQueue
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
 from tests.looking import all_rows, put_item

@@ -4,11 +4,11 @@ from attrs import evolve
 
 from delayer.actions.ports import Target
 from delayer.actions.rules.model import Result
-from delayer.engines.memory.faults import FaultPlan
 from delayer.engines.ports import Outgoing
 from delayer.ledger.model import State
 from delayer.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.schedule.messages import ExecutorMessage
+from tests.fakes.faults import FaultPlan
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import (
     check_fired_once,

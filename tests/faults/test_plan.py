@@ -2,11 +2,11 @@
 
 import pytest
 
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan, faulty
 from delayer.engines.ports import Unavailable
 from delayer.ledger.model import LedgerChange
 from delayer.ledger.ports import Written
 from delayer.ledger.repository import StoredLedgerInBatches
+from tests.fakes.faults import Crash, Fault, FaultPlan, faulty
 from tests.looking import all_rows
 from tests.samples import NOW, a_claim
 from tests.tables import on_sqlite

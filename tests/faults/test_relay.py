@@ -1,9 +1,9 @@
 """delayer-relay: killed between any two steps, every batch twice; handed over once."""
 
-from delayer.engines.memory.faults import FaultPlan
 from delayer.engines.ports import Outgoing
 from delayer.ledger.model import State
 from delayer.schedule.instants import HOUR, MINUTE, SECOND, STALE_AFTER
+from tests.fakes.faults import FaultPlan
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
 from tests.looking import all_rows

@@ -10,7 +10,7 @@ from typing import Any, Final
 from attrs import define, field
 
 from delayer.actions.rules.model import Done, Refused, Result, Retry
-from delayer.engines.memory.runtime import MemoryObserver, MemorySeal, MemorySecrets
+from delayer.engines.memory import MemoryObserver, MemorySeal, MemorySecrets
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.objects import SqliteObjects

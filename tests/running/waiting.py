@@ -62,7 +62,7 @@ def _counted_wait(self: Condition, timeout: float | None = None) -> bool:
 
 def _watch_the_clocks() -> None:
     """As soon as somebody has imported the manual clock: not every test needs what that imports."""
-    clock: Any = sys.modules.get("delayer.engines.memory.runtime")
+    clock: Any = sys.modules.get("delayer.engines.memory")
     if clock is None or "__new__" in vars(clock.ManualClock):
         return
 

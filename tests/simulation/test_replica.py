@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Delete, ItemChange, Put, Query, entry_key
 from delayer.engines.store.store import all_items

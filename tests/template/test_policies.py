@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 from delayer.dead_letters.dead_letter import DeadLetters, undeliverable
 from delayer.dead_letters.model import BROUGHT_BACK, WAITING, DeadLetter, Prefix
 from delayer.dead_letters.repository import StoredDeadLetters
-from delayer.engines.memory.runtime import ManualClock, MemoryObjects, MemoryObserver
+from delayer.engines.memory import ManualClock, MemoryObjects, MemoryObserver
 from delayer.ledger.model import State
 from delayer.ledger.repository import StoredLedgerInBatches
 from delayer.ledger.rules import ended

@@ -13,8 +13,7 @@ from delayer.actions.rules.foreign import built_in
 from delayer.engines.aws.bounded_calls import MOST_MARGIN
 from delayer.engines.aws.clients import LONGEST_RUN
 from delayer.engines.aws.messaging import BATCH_BYTES
-from delayer.engines.memory.messaging import MemoryTopic
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.history.announce import Announce
 from delayer.history.cloud_events import PREFIX
 from delayer.history.model import LifecycleRecord, enqueued
@@ -47,6 +46,7 @@ from tests.cfn import (
     written,
 )
 from tests.contract.aws_calls import CALLS
+from tests.fakes.messaging import MemoryTopic
 from tests.functions.cold_start import cold_start
 from tests.openapi import openapi
 from tests.running.of_each import of_each

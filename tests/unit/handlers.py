@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import define
 
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.wiring.functions import loaded
 from tests.world import World
 

@@ -163,7 +163,7 @@ def test_no_arrow_leads_upwards() -> None:
 
 
 def test_a_room_says_which_rooms_it_knows() -> None:
-    for room in set(ROOMS) - {"fakes"}:
+    for room in ROOMS:
         [line] = re.findall("^.*Rooms that it knows.*$", (PACKAGE / room / "README.md").read_text(), re.MULTILINE)
         assert re.findall("`([a-z_]+)`", line) == [one for one in ROOMS if one in ROOMS[room]], room
 
@@ -203,8 +203,8 @@ def test_ports_use_cases_and_targets_use_few_libraries() -> None:
 def test_the_fakes_stay_out_of_the_lambdas() -> None:
     """They are for tests, those of others included."""
     users = [layer for layer, others in LAYERS.items() if "engines.memory" in others]
-    assert users == ["wiring", "extension", "fakes"]
-    check(sorted(ROOT.glob("functions/*/app.py")), "delayer.fakes", "delayer.engines.memory")
+    assert users == ["extension"]
+    check(sorted(ROOT.glob("functions/*/app.py")), "delayer.engines.memory")
 
 
 def test_nothing_imports_from_functions() -> None:
@@ -223,9 +223,8 @@ def test_the_layer_holds_what_the_package_imports() -> None:
     """And nothing else, but for what those need; botocore comes with the runtime."""
     wanted = (ROOT / "shared/requirements.in").read_text().splitlines()
     packages = {line.partition("[")[0].replace("-", "_") for line in wanted if line and not line.startswith("#")}
-    on_one_machine = [*PACKAGE.rglob("serve/**/*.py")]
-    everything = [path for path in {*PACKAGE.rglob("*.py")}.difference(on_one_machine) if path.name != "fakes.py"]
-    assert outside(everything) - {"botocore"} == packages
+    on_one_machine = {*PACKAGE.rglob("serve/**/*.py")}
+    assert outside([path for path in PACKAGE.rglob("*.py") if path not in on_one_machine]) - {"botocore"} == packages
 
 
 def test_handlers_are_short() -> None:
@@ -269,7 +268,7 @@ def test_a_cold_start_imports_no_more_than_it_needs(function: str) -> None:
     modules = cold_start(function).modules
     packages = {name.partition(".")[0] for name in modules}
     assert not packages & (NEVER | STUBS | HEAVY | {"aws_xray_sdk"})
-    assert not {"delayer.fakes", "delayer.engines.memory"} & modules
+    assert "delayer.engines.memory" not in modules
     assert not {f"delayer.wiring.{one}" for one in ("manifest", "pump")} & modules
     assert ("jsonschema" in packages) == (function in TAKES_A_BODY | CHECKS_SCHEMAS), "validation is the API's business"
 

@@ -12,7 +12,7 @@ import attrs
 from tests.running.of_each import of_each
 
 SHARED = Path(__file__).parents[2] / "shared"
-FAKES = ("delayer.engines.memory.", "delayer.lambdas.memory_stream.", "delayer.fakes.")
+FAKES = ("delayer.engines.memory.",)
 
 MUTABLE = {  # beside the fakes, which are the tables and queues of a test and change as those do
     "delayer.relay.claim_relaxed.Noted": "remembers when its execution environment last noted a pass",
@@ -20,13 +20,9 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.accept.use_cases.issue.Ids": "raises the shards once in each execution environment",
     "delayer.owners.known.KnownOwnerPolicies": "remembers what its execution environment has read",
     "delayer.actions.registered.RegisteredActions": "remembers what its execution environment has read",
-    "delayer.lambdas.memory_stream.Feed": "is what the streams of a stack in memory have brought",
-    "delayer.wiring.in_memory.StackInMemory": "is what a stack stores, as the fakes are",
     "delayer.wiring.pump.Source": "remembers what it gave out, as the fakes do, and so do its kinds",
-    "delayer.wiring.pump.StreamSource": "as Source",
     "delayer.wiring.pump.QueueSource": "as Source",
     "delayer.wiring.pump.Minutes": "as Source",
-    "delayer.wiring.pump.LifecycleSource": "as Source",
     "delayer.wiring.pump.Pump": "its sources are put together as a test likes, and stopped",
     "delayer.wiring.executor.Spread": "drawn anew for each invocation",
     "delayer.flow.use_cases.view.BlocksInView": "remembers what its execution environment has read",

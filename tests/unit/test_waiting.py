@@ -6,7 +6,7 @@ from threading import Condition, Event, Timer
 
 import pytest
 
-from delayer.engines.memory.runtime import AtOnce, ManualClock
+from delayer.engines.memory import AtOnce, ManualClock
 from tests.running.waiting import MOST, Watch, pytest_runtest_call, pytest_runtest_protocol
 
 LONGER = MOST * 1.2

@@ -1,6 +1,6 @@
 """The clock of a fake: nobody sleeps, and it is moved by hand. And what else interrupts a function."""
 
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.schedule.instants import Millis
 
 

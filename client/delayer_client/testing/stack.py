@@ -13,7 +13,7 @@ from attrs import define, field
 from delayer.actions.rules.foreign import check
 from delayer.actions.rules.model import ActionType
 from delayer.actions.rules.registration import Registration
-from delayer.engines.memory.runtime import MemoryObjects, MemoryObserver, MemorySeal, MemorySecrets, Tokens
+from delayer.engines.memory import MemoryObjects, MemoryObserver, MemorySeal, MemorySecrets, Tokens
 from delayer.engines.sqlite.database import Database
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest

@@ -21,7 +21,7 @@ from attrs import frozen
 
 from delayer.accept.rules.admission import admit
 from delayer.actions.rules.model import Result
-from delayer.engines.memory.runtime import ManualClock, MemoryObserver
+from delayer.engines.memory import ManualClock, MemoryObserver
 from delayer.engines.ports import ReceivedMessage
 from delayer.extension.executor import LambdaExecutor
 from delayer.extension.fake_target import Answer, FakeTarget, Received

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from attrs import evolve
 
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.extension.harness import NotAccepted
 from delayer.extension.policy import LambdaPolicy
 from delayer.http.field_errors import errors_of, policy_validator_of

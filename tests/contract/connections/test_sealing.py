@@ -7,7 +7,7 @@ import pytest
 
 from delayer.connections.ports import Seal
 from delayer.engines.aws.secrets import AesGcm
-from delayer.engines.memory.runtime import MemorySeal
+from delayer.engines.memory import MemorySeal
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.secrets import KeyRing, KeySeal
 from tests.clients import ERRORS, Failing

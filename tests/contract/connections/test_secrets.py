@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from delayer.engines.aws.secrets import SecretsManager, owner_hash
-from delayer.engines.memory.runtime import MemorySecrets
+from delayer.engines.memory import MemorySecrets
 from delayer.engines.ports import Secrets, Unavailable
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import SECRETS, KeyRing, SqliteSecrets

@@ -4,11 +4,10 @@ import pytest
 from attrs import define
 
 from delayer.engines.aws.dynamo_store import DynamoStore
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.store import Store
-from delayer.lambdas.memory_stream import Feed
 from delayer.records.ports import Records, ScheduleTable
 from delayer.records.repository import StoredRecords, StoredScheduleTable, from_item, to_item
 from delayer.schedule.instants import SECOND
@@ -17,6 +16,7 @@ from delayer.schedule.schedule_id import IdKind, key_of
 from delayer.schedule.tables import RELAXED as FED
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
+from tests.fakes.streams import Feed
 from tests.samples import NOW, a_relaxed_schedule, a_schedule, an_id
 
 ADAPTER = StoredRecords

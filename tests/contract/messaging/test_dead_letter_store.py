@@ -11,7 +11,7 @@ from delayer.dead_letters.model import WAITING, Prefix, WaitingRecords, decode, 
 from delayer.dead_letters.ports import DeadLetterStore
 from delayer.dead_letters.repository import StoredDeadLetters
 from delayer.engines.aws.objects import S3Objects
-from delayer.engines.memory.runtime import MemoryObjects
+from delayer.engines.memory import MemoryObjects
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.objects import OBJECTS, SqliteObjects

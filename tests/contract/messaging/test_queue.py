@@ -10,13 +10,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from delayer.engines.aws.messaging import BATCH_BYTES, MESSAGES, SqsQueue
-from delayer.engines.memory.messaging import MemoryQueue
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Outgoing, Queue, ReceivedMessage, Unavailable
 from delayer.schedule.instants import SECOND
 from delayer.schedule.messages import MAX_BYTES
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import Aws
+from tests.fakes.messaging import MemoryQueue
 from tests.samples import NOW
 
 _names = (f"queue-{number}" for number in count())

@@ -10,10 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from delayer.engines.aws.messaging import MESSAGES, TOPIC_BATCH_BYTES, SnsTopic
-from delayer.engines.memory.messaging import MemoryTopic
 from delayer.engines.ports import Announcement, Topic
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import Aws
+from tests.fakes.messaging import MemoryTopic
 
 _names = (f"topic-{number}" for number in count())
 

@@ -13,7 +13,7 @@ from delayer.actions.repository import StoredActions
 from delayer.actions.rules.model import ActionType
 from delayer.actions.rules.registration import Registration
 from delayer.engines.aws.dynamo_store import DynamoStore
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.lambdas.custom_resource import settle
 from tests.cfn import ROOT
 from tests.contract.conftest import create_table

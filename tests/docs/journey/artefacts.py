@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage
 from delayer.schedule.instants import SECOND, Millis
+from tests.fakes.messaging import MemoryQueue, QueuedMessage
 from tests.samples import STREAM_RECORD
 
 ARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/delayer-{}/stream/2026-11-01T00:00:00.000"

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from attrs import define, evolve, field
 
-from delayer.engines.memory.runtime import MemoryObserver, Tokens
+from delayer.engines.memory import MemoryObserver, Tokens
 from delayer.schedule.instants import Millis
 from delayer.targets.http_request import HttpTarget
 from delayer.wiring.functions import loaded

@@ -10,11 +10,11 @@ from standardwebhooks import Webhook
 
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage, decode
 from delayer.schedule.schedule_id import is_genuine
-from delayer.wiring.in_memory import KEY
 from tests.docs.journey.artefacts import Json
 from tests.docs.journey.stack import JourneyStack, journey_stack
 from tests.docs.journey.story import CALLER, FOLDER, Story
 from tests.docs.test_site import page
+from tests.fakes.stack import KEY
 from tests.samples import GOLDEN, OWNER
 
 PAGE = "how-it-works/journey.md"

@@ -17,7 +17,7 @@ import pytest
 from attrs import frozen
 
 from delayer.actions.rules.model import Done, Refused, Result
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.schedule.instants import MINUTE
 from delayer.signing.rules import OVERLAP
 from delayer.signing.sign import OwnSecrets, Sign

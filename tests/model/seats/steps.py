@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from attrs import frozen
 
-from delayer.engines.memory.runtime import ManualClock, MemoryObserver
+from delayer.engines.memory import ManualClock, MemoryObserver
 from delayer.engines.ports import Unavailable
 from delayer.engines.store.model import entry_key
 from delayer.flow.repository import HOLD, SLOTS_LIST, StoredSeats, row_from

@@ -12,10 +12,10 @@ from typing import Any
 from attrs import define, field
 from greenlet import getcurrent, greenlet
 
-from delayer.engines.memory.faults import Crash
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Item, Outcome
 from delayer.schedule.instants import Millis
+from tests.fakes.faults import Crash
 
 Do = Callable[[], Any]
 

@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from attrs import define, field
 
-from delayer.engines.memory.faults import Crash, failed
 from delayer.engines.ports import Unavailable
 from delayer.engines.store.model import Put
 from delayer.engines.store.store import Answer, WriteRefused
 from delayer.schedule.instants import MINUTE, SECOND, Millis
+from tests.fakes.faults import Crash, failed
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import Invocation, Kernel, current
 

@@ -9,15 +9,13 @@ from greenlet import getcurrent
 
 from delayer.dead_letters.model import DeadLetter
 from delayer.dead_letters.repository import StoredDeadLetters
-from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage
-from delayer.engines.memory.runtime import MemoryObjects
+from delayer.engines.memory import MemoryObjects
 from delayer.engines.ports import ReceivedMessage
 from delayer.engines.store.model import ItemChange, Query, kind_of
 from delayer.execute.execute import Execute, Held
 from delayer.flow import repository as blocks
 from delayer.flow.ports import Rows
 from delayer.flow.repository import StoredBlocks
-from delayer.lambdas.memory_stream import Feed
 from delayer.ledger import repository as ledger
 from delayer.ledger.model import LedgerChange, LedgerRow
 from delayer.records.ports import RecordPage
@@ -29,6 +27,8 @@ from delayer.schedule.table_change import ChangeKind, Heartbeat, RecordChange
 from delayer.schedule.tables import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES
 from delayer.series.repository.series_table import CURSOR, DEFINITION, cursor_from, definition_from
 from delayer.series.rules.series import Cursor, SeriesDefinition
+from tests.fakes.messaging import MemoryQueue, QueuedMessage
+from tests.fakes.streams import Feed
 from tests.simulation.engine.kernel import Thread, current
 from tests.simulation.oracle.invariant import Invariant
 from tests.simulation.oracle.series_watch import CursorChange

@@ -17,7 +17,6 @@ from delayer.accept.use_cases.once import Call, KnownKey
 from delayer.accept.use_cases.replace import Replaced
 from delayer.actions.rules.foreign import built_in
 from delayer.dead_letters.redrive import Impossible
-from delayer.engines.memory.faults import Crash
 from delayer.engines.ports import Outgoing, Unavailable
 from delayer.flow.commands import OperateLimits
 from delayer.flow.rules.block import Block
@@ -29,6 +28,7 @@ from delayer.schedule.instants import MINUTE, SECOND
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import RecordKey, is_undecided, key_of
 from delayer.wiring.build import build
+from tests.fakes.faults import Crash
 from tests.looking import put_item
 from tests.simulation.story.plan import PARTIES, Act, Do, Wishes, name_of
 from tests.simulation.story.series_actors import SeriesActors

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import Outgoing, ReceivedMessage
 from delayer.history.cloud_events import encode
 from delayer.history.model import LifecycleEvent
@@ -18,7 +17,9 @@ from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import IdKind, key_of, kind_of
 from delayer.schedule.tables import LEDGER, RELAXED, SCHEDULES
 from delayer.series.rules.stepping import AT_THE_CLAIM
-from delayer.wiring.pump import Batch, QueueSource, StreamSource
+from delayer.wiring.pump import Batch, QueueSource
+from tests.fakes.messaging import MemoryQueue
+from tests.fakes.sources import StreamSource
 from tests.simulation.engine.remote import NotStarted, Service
 from tests.simulation.system.bodies import body_of
 

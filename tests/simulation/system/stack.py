@@ -15,9 +15,7 @@ from delayer.actions.ports import Target as Reaches
 from delayer.actions.rules.model import Result, Retry
 from delayer.dead_letters.model import BROUGHT_BACK, Contents, decode
 from delayer.dead_letters.redrive import Impossible
-from delayer.engines.memory.faults import Crash
-from delayer.engines.memory.messaging import MemoryQueue, QueuedMessage, oldest
-from delayer.engines.memory.runtime import MemoryObjects
+from delayer.engines.memory import MemoryObjects
 from delayer.engines.ports import Clock, ReceivedMessage, Unavailable, Workers
 from delayer.engines.process import InOrder
 from delayer.engines.sqlite.store import SqliteStore
@@ -29,7 +27,6 @@ from delayer.history.ports import JournalEntry
 from delayer.history.repository import StoredJournal
 from delayer.http.problem import Invalid
 from delayer.lambdas.dead_letter_reader import schedules_in
-from delayer.lambdas.memory_stream import Feed
 from delayer.ledger.repository import StoredLedgerInBatches
 from delayer.recovery.guard import Guard
 from delayer.recovery.ports import Died
@@ -42,6 +39,9 @@ from delayer.schedule.table_change import ChangeKind, RecordChange
 from delayer.schedule.tables import CONTROL, JOURNAL, LEDGER, REGISTRY, RELAXED, SCHEDULES
 from delayer.wiring import use_cases
 from delayer.wiring.manifest import FromQueue, reaction_of
+from tests.fakes.faults import Crash
+from tests.fakes.messaging import MemoryQueue, QueuedMessage, oldest
+from tests.fakes.streams import Feed
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, Turn, VirtualWorkers, current
 from tests.simulation.engine.remote import BadDeploy, Harm, Network, NotStarted, Remote, Service

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from attrs import define, field
 
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.store.model import Item, ItemChange, StoredItem
 from delayer.flow.rules.block import Block
 from delayer.ledger.model import LedgerRow

@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator
 from delayer.actions.registered import RegisteredActions
 from delayer.actions.rules.model import ActionType
 from delayer.actions.rules.registration import Registration
-from delayer.engines.memory.faults import Fault, FaultPlan, faulty
 from delayer.schedule.instants import MINUTE
+from tests.fakes.faults import Fault, FaultPlan, faulty
 from tests.openapi import openapi
 from tests.unit.handlers import handler_of, world_of_handlers
 

@@ -13,9 +13,9 @@ from delayer.actions.repository import StoredActions
 from delayer.actions.rules.invocation import DESCRIBE, QUESTION, described
 from delayer.actions.rules.model import ActionType
 from delayer.actions.rules.registration import CannotRegister, Command, Registrations
-from delayer.engines.memory.messaging import MemoryFunction
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.engines.ports import NoAnswer, Unavailable
+from tests.fakes.messaging import MemoryFunction
 from tests.looking import all_rows
 from tests.tables import on_sqlite
 

@@ -6,7 +6,7 @@ from attrs import define, field
 from delayer.actions.registered import RegisteredActions
 from delayer.actions.rules.model import ActionType
 from delayer.actions.rules.registration import Registration, Registrations
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Unavailable
 from delayer.schedule.instants import MINUTE, SECOND
 

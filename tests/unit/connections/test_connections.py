@@ -19,7 +19,7 @@ from delayer.connections.put_and_delete import (
     ReadConnections,
     TooMany,
 )
-from delayer.engines.memory.runtime import MemorySecrets
+from delayer.engines.memory import MemorySecrets
 from delayer.engines.ports import TOKEN_KEY, Unavailable
 from delayer.http.problem import Invalid
 from delayer.schedule.instants import DAY, HOUR, MINUTE, STALE_AFTER

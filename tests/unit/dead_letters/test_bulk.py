@@ -11,12 +11,12 @@ from attrs import evolve
 from delayer.dead_letters.commands import AT_A_TIME, OTHERS, REASONS, SAMPLE, Bulk, respond
 from delayer.dead_letters.model import Contents, DeadLetter, Prefix
 from delayer.dead_letters.rules import FASTEST, SLOWEST
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan
 from delayer.ledger.model import State
 from delayer.schedule.instants import MINUTE, SECOND, Millis, format_instant
 from delayer.schedule.messages import DelayerMessage, encode
 from delayer.schedule.schedule import Schedule
 from delayer.wiring import use_cases
+from tests.fakes.faults import Crash, Fault, FaultPlan
 from tests.looking import all_rows, put_row
 from tests.samples import NOW, OWNER, a_claim, a_dead_letter, many_schedules
 from tests.world import World

@@ -8,7 +8,7 @@ from attrs import evolve
 from delayer.dead_letters.commands import USAGE, Bulk, respond
 from delayer.dead_letters.redrive import Redrive
 from delayer.dead_letters.repository import StoredDeadLetters
-from delayer.engines.memory.runtime import MemoryObjects
+from delayer.engines.memory import MemoryObjects
 from delayer.engines.ports import Unavailable
 from delayer.engines.process import InOrder
 from tests.samples import an_id

@@ -12,7 +12,6 @@ from delayer.dead_letters.dead_letter import DeadLetters, Undeliverable
 from delayer.dead_letters.model import Disposition, Prefix, decide_disposition
 from delayer.dead_letters.redrive import PAGE, Impossible, Redrive
 from delayer.dead_letters.rules import DISCARDABLE, REDRIVABLE, redriven
-from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import Outgoing, ReceivedMessage, Unavailable
 from delayer.execute.rules import Made, carried
 from delayer.ledger.model import ENDS, EventType, LedgerRow, State
@@ -22,6 +21,7 @@ from delayer.schedule.messages import DelayerMessage, decode, encode
 from delayer.schedule.schedule_id import Shards
 from delayer.wiring import use_cases
 from delayer.wiring.build import build
+from tests.fakes.messaging import MemoryQueue
 from tests.looking import all_rows, empty, put_row
 from tests.samples import GOLDEN, NOW, OWNER, a_claim, a_dead_letter, a_delayer_message, an_executor_message, an_id
 from tests.transitions import may_follow, take_out

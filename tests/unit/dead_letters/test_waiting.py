@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from delayer.engines.memory.runtime import ManualClock, MemoryObserver
+from delayer.engines.memory import ManualClock, MemoryObserver
 from delayer.engines.ports import ReceivedMessage
 from delayer.recovery.dispatch import CountWaiting
 from delayer.schedule.instants import MINUTE

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.sqlite import counters, database, feed, queue
 from delayer.engines.sqlite.counters import FeedCounters
 from delayer.engines.sqlite.database import Database, Unwritten

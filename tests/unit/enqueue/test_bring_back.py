@@ -7,14 +7,14 @@ from attrs import Factory, define, evolve
 
 from delayer.dead_letters.model import WaitingRecords, records_in
 from delayer.dead_letters.repository import StoredDeadLetters
-from delayer.engines.memory.faults import Fault, FaultPlan, Faulty
-from delayer.engines.memory.runtime import ManualClock, MemoryObjects, MemoryObserver
+from delayer.engines.memory import ManualClock, MemoryObjects, MemoryObserver
 from delayer.engines.ports import Unavailable
 from delayer.engines.process import InOrder
 from delayer.enqueue.bring_back import BYTES, BringBack
 from delayer.enqueue.rules import SweepGate
 from delayer.recovery.ports import Died
 from delayer.schedule.instants import MINUTE, SECOND
+from tests.fakes.faults import Fault, FaultPlan, Faulty
 from tests.world import START
 
 

@@ -8,8 +8,6 @@ from attrs import evolve
 
 from delayer.dead_letters.model import decode as decode_dead_letter
 from delayer.dead_letters.model import records_in
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan, Faulty, faulty
-from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import Outgoing
 from delayer.enqueue.enqueue import Sent
 from delayer.ledger.model import State
@@ -19,6 +17,8 @@ from delayer.schedule.messages import DelayerMessage, decode
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.table_change import ChangeKind, Heartbeat, RecordChange, known
 from delayer.schedule.tables import SCHEDULES
+from tests.fakes.faults import Crash, Fault, FaultPlan, Faulty, faulty
+from tests.fakes.messaging import MemoryQueue
 from tests.looking import all_rows, put_row
 from tests.samples import NOW, a_claim, a_schedule, many_schedules
 from tests.world import START, World

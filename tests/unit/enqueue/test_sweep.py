@@ -2,7 +2,6 @@
 
 from attrs import evolve
 
-from delayer.engines.memory.faults import FaultPlan
 from delayer.engines.ports import ReceivedMessage
 from delayer.enqueue.rules import SweepGate, decide_gate
 from delayer.records.repository import HEARTBEAT_ROW
@@ -12,6 +11,7 @@ from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import Shards
 from delayer.schedule.table_change import ChangeKind
 from delayer.schedule.tables import SCHEDULES
+from tests.fakes.faults import FaultPlan
 from tests.looking import all_rows, put_item
 from tests.samples import NOW, a_schedule, many_schedules
 from tests.tables import preceded

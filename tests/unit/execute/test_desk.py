@@ -13,13 +13,13 @@ from attrs import define, field, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.engines.memory.faults import Crash
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Unavailable
 from delayer.engines.workers import outcome_of
 from delayer.execute.desk import AT_MOST, LOOK_AGAIN, Apart, Course, Desk, SharedRequest, TookTooLong, Until
 from delayer.execute.execute import MOMENT
 from delayer.schedule.instants import SECOND, Millis
+from tests.fakes.faults import Crash
 from tests.samples import NOW
 
 # ------------------------------------------------------------ every interleaving

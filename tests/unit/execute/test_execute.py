@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from delayer.actions.ports import NotAttempted
 from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.dead_letters.model import decode as decode_dead_letter
-from delayer.engines.memory.faults import failed
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.ports import ReceivedMessage
 from delayer.execute import execute
 from delayer.execute.rules import Made, carried, made_of
@@ -22,6 +21,7 @@ from delayer.ledger.ports import Written
 from delayer.ledger.rules import contested, retried, stopped
 from delayer.schedule.instants import MINUTE, SECOND, UnknownVersion
 from delayer.schedule.messages import ExecutorMessage, OutcomeMessage, WarmUp, decode, decode_for_executor, encode
+from tests.fakes.faults import failed
 from tests.looking import all_rows, put_row
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.transitions import take_out

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from attrs import define, field
 
-from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import Outgoing, ReceivedMessage, Unavailable
 from delayer.engines.workers import outcome_of
 from delayer.execute.desk import Apart, Course, Desk, Until
@@ -17,6 +16,7 @@ from delayer.flow.rules.gate import SLOTS
 from delayer.recovery.guard import COMES_AGAIN
 from delayer.schedule.instants import SECOND, Millis
 from delayer.schedule.messages import WARM_UP
+from tests.fakes.messaging import MemoryQueue
 from tests.world import START, World
 
 

@@ -9,7 +9,7 @@ from delayer.accept.rules.status import Status
 from delayer.accept.use_cases.cancel import Stop, Stopped
 from delayer.accept.use_cases.lookup import Lookup
 from delayer.actions.rules.model import Done, Result, Retry
-from delayer.engines.memory.runtime import AtOnce
+from delayer.engines.memory import AtOnce
 from delayer.engines.ports import ReceivedMessage
 from delayer.execute.rules import Made, carried
 from delayer.ledger.model import LedgerChange, LedgerRow, State

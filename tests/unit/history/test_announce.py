@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from delayer.engines.memory.messaging import MemoryTopic
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.engines.ports import Announcement, nobody_asks
 from delayer.history import cloud_events
 from delayer.history.announce import Announce
@@ -17,6 +16,7 @@ from delayer.ledger.model import EventType
 from delayer.schedule.instants import DAY, MINUTE, format_instant
 from delayer.schedule.schedule_id import Address, IdKind, mint
 from delayer.schedule.tables import SCHEDULES
+from tests.fakes.messaging import MemoryTopic
 from tests.samples import KEY, NOW, OWNER, RANDOMNESS
 from tests.unit.accept.use_cases.test_accept import accepted, body
 from tests.unit.recovery.test_canary import CanaryWorld

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from delayer.engines.memory.messaging import MemoryQueue
-from delayer.engines.memory.runtime import ManualClock, MemoryObserver
+from delayer.engines.memory import ManualClock, MemoryObserver
 from delayer.engines.ports import Outgoing, ReceivedMessage
 from delayer.extension.harness import event
 from delayer.history.deliver import Deliver
 from delayer.history.received import Event, NotDone
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from tests.cfn import resources
+from tests.fakes.messaging import MemoryQueue
 from tests.samples import GOLDEN, NOW
 
 SECRET = "a-secret-of-a-client"

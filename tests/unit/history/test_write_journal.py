@@ -8,8 +8,6 @@ from attrs import evolve
 
 from delayer.accept.rules.status import Status
 from delayer.actions.rules.model import Done, Refused, Retry
-from delayer.engines.memory.faults import Fault, FaultPlan, faulty
-from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import Outgoing, ReceivedMessage
 from delayer.history.model import fold
 from delayer.history.ports import JournalEntry
@@ -19,6 +17,8 @@ from delayer.ledger.model import EventType, State
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.schedule.schedule import Schedule
 from tests.cfn import resources
+from tests.fakes.faults import Fault, FaultPlan, faulty
+from tests.fakes.messaging import MemoryQueue
 from tests.looking import all_items, empty
 from tests.unit.accept.use_cases.test_cancel import a_cancel
 from tests.unit.accept.use_cases.test_lookup import a_lookup

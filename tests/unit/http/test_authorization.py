@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.http.answers import Response, of_anybody, respond
 from delayer.http.requests import (
     ApiRequest,

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from delayer.accept import routes as schedules
 from delayer.accept.routes import created, shown_row
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.engines.ports import Unavailable
 from delayer.http import answers
 from delayer.http.answers import Response, respond

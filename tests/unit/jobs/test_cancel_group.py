@@ -10,8 +10,6 @@ from delayer.accept.rules.listing import admit_listing, cursor_after
 from delayer.accept.rules.request import Listing
 from delayer.accept.use_cases.cancel import Cancel, CancelAnswer
 from delayer.accept.use_cases.list_schedules import Listed, ListSchedules
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan, Faulty, faulty
-from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import ReceivedMessage, Unavailable
 from delayer.http.problem import Invalid
 from delayer.jobs.rules import JobRow
@@ -20,6 +18,8 @@ from delayer.ledger.model import IllegalTransition, State
 from delayer.schedule.instants import DAY, MINUTE, SECOND, STALE_AFTER
 from delayer.wiring.build import build
 from tests.cfn import resources
+from tests.fakes.faults import Crash, Fault, FaultPlan, Faulty, faulty
+from tests.fakes.messaging import MemoryQueue
 from tests.looking import all_rows, empty
 from tests.tables import preceded
 from tests.unit.accept.use_cases.test_accept import accepted, body

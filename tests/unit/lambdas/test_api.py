@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from attrs import fields
 
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller
 from delayer.lambdas.api import behind_the_api, behind_the_api_for_anybody, request_of, shown

@@ -11,7 +11,7 @@ import pytest
 from attrs import define, field
 
 from delayer.actions.rules.registration import CannotRegister, Command
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.engines.ports import Unavailable
 from delayer.lambdas.custom_resource import LONGEST_PAUSE, REPEATED_FOR, settle
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from attrs import define, field
 
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Unavailable
 from delayer.owners.known import FRESH_FOR, OWNERS, KnownOwnerPolicies
 from delayer.owners.model import OwnerPolicy, StoredOwnerPolicy

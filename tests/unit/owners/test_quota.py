@@ -9,12 +9,12 @@ from delayer.accept.rules.status import NameTaken
 from delayer.accept.use_cases.accept import Accepted
 from delayer.accept.use_cases.replace import Replace, Replaced
 from delayer.actions.rules.model import Refused
-from delayer.engines.memory.faults import FaultPlan, faulty
 from delayer.engines.ports import Unavailable
 from delayer.http.problem import Invalid
 from delayer.owners.quota import OWNERS, Buckets, Quota
 from delayer.owners.rules import BURST_SECONDS, OverQuota, Quotas
 from delayer.schedule.instants import ATTEMPT_OVER, DAY, HOUR, MINUTE, SECOND, Millis
+from tests.fakes.faults import FaultPlan, faulty
 from tests.looking import all_rows
 from tests.unit.accept.use_cases.test_accept import body
 from tests.unit.accept.use_cases.test_cancel import a_cancel

@@ -9,9 +9,7 @@ from attrs import define, evolve
 
 from delayer.accept.use_cases.issue import Ids
 from delayer.dead_letters.model import decode as decode_dead_letter
-from delayer.engines.memory.faults import Crash
-from delayer.engines.memory.messaging import MemoryQueue
-from delayer.engines.memory.runtime import ManualClock, MemoryObserver
+from delayer.engines.memory import ManualClock, MemoryObserver
 from delayer.engines.ports import Clock, Observer, ReceivedMessage, Unavailable
 from delayer.ledger.model import LedgerChange, State
 from delayer.ledger.rules import Claim, decide_claim
@@ -25,6 +23,8 @@ from delayer.schedule.tables import SCHEDULES
 from delayer.wiring import use_cases
 from delayer.wiring.build import build
 from delayer.wiring.pump import QueueSource
+from tests.fakes.faults import Crash
+from tests.fakes.messaging import MemoryQueue
 from tests.samples import an_executor_message
 from tests.unit.targets.apps import app_of
 from tests.world import PERIOD, START, World

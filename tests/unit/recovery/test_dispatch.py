@@ -3,13 +3,13 @@
 import pytest
 from attrs import define, field
 
-from delayer.engines.memory.faults import Crash
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.engines.ports import ReceivedMessage, Unavailable
 from delayer.recovery.dispatch import DispatchSuspects
 from delayer.recovery.ports import Absent, Died
 from delayer.schedule.instants import MINUTE, SECOND
 from delayer.schedule.messages import encode
+from tests.fakes.faults import Crash
 from tests.looking import all_rows
 from tests.samples import an_executor_message
 from tests.world import START, World

@@ -9,7 +9,6 @@ from attrs import define, evolve
 
 from delayer.actions.rules.model import Done
 from delayer.dead_letters.model import decode
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan, faulty
 from delayer.engines.ports import NotBegun, Outgoing, ReceivedMessage, Unavailable
 from delayer.execute.rules import Made, carried
 from delayer.ledger.model import State
@@ -19,6 +18,7 @@ from delayer.recovery.repository import StoredTrials
 from delayer.recovery.rules import PROOFS, Trial
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.schedule.messages import WARM_UP, encode
+from tests.fakes.faults import Crash, Fault, FaultPlan, faulty
 from tests.looking import all_rows, put_row, take_row
 from tests.samples import NOW, a_claim, a_delayer_message, an_executor_message, an_id
 from tests.world import START, SUSPECTS, World

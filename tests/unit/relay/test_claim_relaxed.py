@@ -13,7 +13,6 @@ from delayer.accept.use_cases.cancel import Cancelled
 from delayer.accept.use_cases.replace import Replaced
 from delayer.dead_letters.model import decode as decode_dead_letter
 from delayer.dead_letters.model import records_in
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.engines.ports import Unavailable
 from delayer.ledger.model import LedgerChange, State
 from delayer.ledger.ports import WriteResult
@@ -24,6 +23,7 @@ from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import key_of
 from delayer.schedule.table_change import ChangeKind, RecordChange, known
 from delayer.schedule.tables import RELAXED, SCHEDULES
+from tests.fakes.faults import Crash, Fault, FaultPlan, Faulty
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once
 from tests.looking import all_rows, expire

@@ -7,13 +7,13 @@ import pytest
 from attrs import define, evolve, field
 
 from delayer.dead_letters.model import decode as decode_dead_letter
-from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import NotBegun, Outgoing, ReceivedMessage
 from delayer.flow.room import Answer, Line
 from delayer.ledger.model import EventType, State, named
 from delayer.relay import rules as relaying
 from delayer.schedule.instants import HOUR, MINUTE, SECOND, STALE_AFTER, Millis
 from delayer.schedule.messages import MAX_BYTES, DelayerMessage, ExecutorMessage, decode, encode
+from tests.fakes.messaging import MemoryQueue
 from tests.looking import all_rows, put_row
 from tests.samples import NOW, a_claim, a_delayer_message, an_id
 from tests.transitions import take_out

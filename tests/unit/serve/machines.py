@@ -8,7 +8,7 @@ from typing import Any, Final
 from attrs import define, field
 
 from delayer.actions.rules.model import Done
-from delayer.engines.memory.runtime import ManualClock, MemoryObjects, MemoryObserver, MemorySeal, MemorySecrets, Tokens
+from delayer.engines.memory import ManualClock, MemoryObjects, MemoryObserver, MemorySeal, MemorySecrets, Tokens
 from delayer.engines.sqlite.database import Database
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller

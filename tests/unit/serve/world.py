@@ -8,7 +8,7 @@ from typing import Any
 from attrs import define, field
 
 from delayer.actions.rules.model import Done, Result
-from delayer.engines.memory.runtime import MemoryObjects, MemorySeal, MemorySecrets, Tokens
+from delayer.engines.memory import MemoryObjects, MemorySeal, MemorySecrets, Tokens
 from delayer.engines.sqlite.database import MEMORY, Database, connect
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller

@@ -10,7 +10,7 @@ from attrs import define, field
 
 from delayer.actions.ports import NotAttempted
 from delayer.actions.rules.model import Message
-from delayer.engines.memory.runtime import ManualClock, MemoryObserver
+from delayer.engines.memory import ManualClock, MemoryObserver
 from delayer.engines.ports import Unavailable
 from delayer.schedule.instants import MINUTE, Millis
 from delayer.signing.keep_keys import KeepSigningKeys

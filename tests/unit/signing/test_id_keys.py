@@ -12,7 +12,6 @@ from delayer.accept.use_cases.cancel import Stop
 from delayer.accept.use_cases.issue import IdCheck
 from delayer.accept.use_cases.lookup import Lookup
 from delayer.actions.rules.registration import Command
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan
 from delayer.engines.ports import Unavailable
 from delayer.records.repository import StoredControl
 from delayer.schedule.instants import DAY, MINUTE
@@ -20,6 +19,7 @@ from delayer.schedule.schedule_id import READ_AGAIN, WRITES_AFTER, IdKeys, first
 from delayer.signing.id_keys import KeepIdKeys
 from delayer.signing.repository import StoredSigningRows
 from delayer.wiring.build import build
+from tests.fakes.faults import Crash, Fault, FaultPlan
 from tests.looking import all_rows, put_row
 from tests.samples import ACTION, OWNER, an_id
 from tests.tables import on_sqlite

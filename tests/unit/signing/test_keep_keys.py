@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan
 from delayer.engines.ports import Unavailable
 from delayer.schedule.instants import DAY, HOUR
 from delayer.signing.id_keys import KeepIdKeys
 from delayer.signing.repository import StoredSigningRows
 from delayer.signing.rules import CURRENT_AFTER
 from delayer.wiring.build import build
+from tests.fakes.faults import Crash, Fault, FaultPlan
 from tests.tables import on_sqlite
 from tests.world import SIGNING_KEY, START, World
 

@@ -4,7 +4,7 @@ import pytest
 from attrs import define
 
 from delayer.actions.ports import NotAttempted
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Unavailable
 from delayer.schedule.instants import MINUTE
 from delayer.signing.repository import KEYS, StoredSigningRows

@@ -10,10 +10,10 @@ from attrs import evolve
 from delayer.actions.rules.invocation import answered
 from delayer.actions.rules.model import ActionType, Done, Result, Retry
 from delayer.actions.rules.registration import Registration
-from delayer.engines.memory.messaging import MemoryFunction
 from delayer.engines.ports import NoAnswer
 from delayer.schedule.messages import ExecutorMessage, decode
 from delayer.targets.remote import NotRegistered, RemoteTarget
+from tests.fakes.messaging import MemoryFunction
 from tests.samples import an_executor_message
 
 ARN = "arn:aws:lambda:eu-west-1:123456789012:function:slack"

@@ -14,7 +14,7 @@ from delayer.accept.rules.admission import admit
 from delayer.actions.rules.foreign import built_in
 from delayer.connections.model import ConnectionType
 from delayer.connections.rules import Values
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.extension.harness import HarnessPorts, clock_at
 from delayer.http.problem import Invalid
 from delayer.targets.connected import TokenEndpoint

@@ -19,15 +19,16 @@ from typing_extensions import get_protocol_members, is_protocol
 
 from delayer.accept.use_cases.accept import Accept
 from delayer.accept.use_cases.issue import IdCheck
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.ledger.ports import Ledger
 from delayer.timing.decide import Decide
-from delayer.wiring import bundle, in_memory, settings, use_cases
+from delayer.wiring import bundle, settings, use_cases
 from delayer.wiring.build import FromModule, Part, build
 from delayer.wiring.bundle import PARTS, Bundle
 from delayer.wiring.environment import Environment
 from delayer.wiring.settings import SETTINGS, Settings
 from tests.cfn import ROOT
+from tests.fakes import stack
 from tests.running.of_each import of_each
 from tests.world import World
 
@@ -289,7 +290,7 @@ def test_each_part_and_each_setting_is_needed() -> None:
     It takes seconds: all use cases are imported.
     """
     by_name = {name for kind in classes().values() for name in named(kind)}
-    wiring = {*(ROOT / "shared/delayer/wiring").glob("*.py")} - {Path(str(in_memory.__file__))}
+    wiring = {*(ROOT / "shared/delayer/wiring").glob("*.py")}
     others = set().union(*map(asked_for, [*FUNCTIONS, *wiring]))
     assert set(typed()) - by_name - others == set()
 
@@ -332,7 +333,7 @@ NAMED = {  # the parts that are of one type with another one, with what each of 
 def test_parts_of_one_type_are_for_what_their_settings_say(name: str) -> None:
     """In AWS, by settings that are an object: nothing in the environment is read."""
     each: dict[str, Any] = {one: one for one, attribute in SETTINGS.items() if attribute.type is str}
-    ports = Environment("one", settings=attrs.evolve(in_memory.SETTINGS, **each))
+    ports = Environment("one", settings=attrs.evolve(stack.SETTINGS, **each))
     part = getattr(ports, name)
     assert {getattr(part, "url", None), getattr(part, "table", None)} == {NAMED[name], None}
 

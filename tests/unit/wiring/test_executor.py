@@ -8,14 +8,14 @@ from attrs import define
 
 from delayer.actions.rules.model import Done, Result
 from delayer.engines.aws.bounded_calls import DEADLINE, MOST_MARGIN
-from delayer.engines.memory.runtime import AtOnce, MemoryObserver
+from delayer.engines.memory import AtOnce, MemoryObserver
 from delayer.execute.execute import GRACE, Held
-from delayer.fakes import ScriptedTarget
 from delayer.flow.room import PATIENCE
 from delayer.schedule.instants import SECOND, Millis
 from delayer.schedule.messages import ExecutorMessage, encode
 from delayer.wiring.executor import ATTEMPT, STOPS, Spread, handler_of
 from tests.cfn import functions
+from tests.fakes.target import ScriptedTarget
 from tests.looking import put_row
 from tests.samples import an_executor_message, claimed
 from tests.world import START, World

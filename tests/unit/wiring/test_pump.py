@@ -7,12 +7,13 @@ import pytest
 from attrs import define, field
 
 from delayer.engines.filter_policy import FilterPolicy, lets_through
-from delayer.engines.memory.messaging import MemoryQueue, SubscribedTopic
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Announcement, Outgoing
 from delayer.schedule.instants import MINUTE, SECOND, Millis
 from delayer.wiring.manifest import MANIFEST
-from delayer.wiring.pump import Batch, LifecycleSource, Minutes, Pump, QueueSource
+from delayer.wiring.pump import Batch, Minutes, Pump, QueueSource
+from tests.fakes.messaging import MemoryQueue, SubscribedTopic
+from tests.fakes.sources import LifecycleSource
 from tests.world import START, World
 
 Ran = list[tuple[Millis, str, list[Any]]]  # when, which function, with what

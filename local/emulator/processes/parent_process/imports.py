@@ -30,7 +30,7 @@ LIBRARIES: Final = (
 # All that functions use.
 SERVICES: Final = ("dynamodb", "sqs", "sns", "s3", "lambda", "sts", "secretsmanager")
 SHARED_DATA: Final = ("endpoints", "partitions", "sdk-default-configuration", "_retry")
-LEFT_OUT: Final = ("fakes", "memory", "memory_stream")  # what no function uses
+LEFT_OUT: Final = ("memory", "serve", "sqlite")  # what no function uses
 # By which ministack knows that functions invoke each other in a circle: its own processes do the same.
 DEPTH_VARIABLE: Final = "_MINISTACK_INVOKE_DEPTH"
 DEPTH_HEADER: Final = "X-Ministack-Invoke-Depth"

@@ -11,7 +11,6 @@ from delayer.accept.rules.request import KeyReused
 from delayer.accept.rules.status import NameTaken
 from delayer.accept.use_cases.accept import Accepted
 from delayer.accept.use_cases.once import KEY_LIFETIME, ROUNDS
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan
 from delayer.engines.ports import Unavailable
 from delayer.engines.store.store import WriteRefused
 from delayer.history.ports import Member
@@ -23,6 +22,7 @@ from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import Shards, is_genuine, key_of
 from delayer.schedule.table_change import ChangeKind
 from delayer.schedule.tables import SCHEDULES
+from tests.fakes.faults import Crash, Fault, FaultPlan
 from tests.looking import all_members, all_rows, put_row
 from tests.samples import ACTION, OWNER
 from tests.tables import preceded

@@ -13,7 +13,6 @@ import pytest
 from delayer.accept.rules.admission import admit, admit_batch
 from delayer.accept.use_cases.accept import AcceptMany
 from delayer.actions.rules.foreign import built_in
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan
 from delayer.engines.ports import Unavailable
 from delayer.http.json_body import keyed
 from delayer.http.problem import Invalid, NotJson
@@ -21,6 +20,7 @@ from delayer.records.repository import StoredRecords
 from delayer.schedule.schedule import Schedule
 from delayer.wiring.build import build
 from tests.cfn import ROOT, shared_variables, variables
+from tests.fakes.faults import Crash, Fault, FaultPlan
 from tests.functions.cold_start import RUNTIME, value_of
 from tests.looking import all_rows
 from tests.samples import ACTION

@@ -9,13 +9,13 @@ from attrs import evolve, frozen
 from delayer.accept.ports import NameRow
 from delayer.accept.rules.status import Expired, NotFound, TooLate, decide_replace
 from delayer.accept.use_cases.cancel import Cancel, Cancelled
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan, faulty
 from delayer.engines.ports import Unavailable
 from delayer.ledger.model import LedgerChange, LedgerRow, State
 from delayer.records.repository import StoredScheduleTable
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, STALE_AFTER, Millis
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import RecordKey, key_of
+from tests.fakes.faults import Crash, Fault, FaultPlan, faulty
 from tests.looking import all_rows, put_row
 from tests.samples import claimed
 from tests.tables import Comes, in_turn, preceded

@@ -7,13 +7,13 @@ from attrs import evolve
 
 from delayer.accept.rules.status import Expired, NotFound, Status
 from delayer.accept.use_cases.lookup import Lookup
-from delayer.engines.memory.faults import Fault, FaultPlan, faulty
 from delayer.engines.store.model import entry_key
 from delayer.history.model import LifecycleEvent, Original
 from delayer.ledger.model import State
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, STALE_AFTER
 from delayer.schedule.schedule import NO_TRAITS
 from delayer.wiring.build import build
+from tests.fakes.faults import Fault, FaultPlan, faulty
 from tests.looking import all_items, empty, store_of, table_of
 from tests.unit.accept.use_cases.test_accept import accepted, body
 from tests.unit.accept.use_cases.test_cancel import a_cancel

@@ -9,13 +9,13 @@ from attrs import define, evolve, field, frozen
 
 from delayer.accept.ports import RequestRow
 from delayer.accept.use_cases.once import KEY_LIFETIME, Call, KnownKey, Once
-from delayer.engines.memory.faults import Crash
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.http.problem import Invalid
 from delayer.ledger.model import State
 from delayer.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.schedule.schedule_id import is_occurrence
 from delayer.schedule.tables import SCHEDULES
+from tests.fakes.faults import Crash
 from tests.looking import all_definitions, all_rows, put_row
 from tests.samples import ACTION
 from tests.unit.handlers import Observed, handler_of

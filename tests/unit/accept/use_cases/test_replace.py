@@ -14,7 +14,6 @@ from delayer.accept.use_cases.once import ROUNDS, with_name
 from delayer.accept.use_cases.replace import Replace, Replaced
 from delayer.actions.rules.model import Done, Result
 from delayer.dead_letters.dead_letter import DeadLetters, undeliverable
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan, faulty
 from delayer.engines.ports import Unavailable
 from delayer.history import cloud_events
 from delayer.history.model import Original
@@ -25,6 +24,7 @@ from delayer.schedule.messages import ExecutorMessage, encode
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import key_of
 from delayer.wiring.build import build
+from tests.fakes.faults import Crash, Fault, FaultPlan, faulty
 from tests.looking import all_rows, empty, put_row, take_row
 from tests.samples import a_definition, claimed
 from tests.tables import preceded

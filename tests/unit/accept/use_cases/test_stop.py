@@ -8,13 +8,13 @@ from delayer.accept.use_cases.cancel import Stop, Stopped
 from delayer.actions.ports import Target
 from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.dead_letters.dead_letter import DeadLetters, undeliverable
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan, faulty
 from delayer.engines.ports import Unavailable
 from delayer.ledger.model import State
 from delayer.schedule.instants import DAY, HOUR, SECOND, STALE_AFTER
 from delayer.schedule.messages import ExecutorMessage, decode
 from delayer.schedule.schedule import Schedule
 from delayer.wiring.build import build
+from tests.fakes.faults import Crash, Fault, FaultPlan, faulty
 from tests.looking import all_rows
 from tests.world import START, World
 

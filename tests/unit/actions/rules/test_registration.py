@@ -27,7 +27,7 @@ from delayer.actions.rules.registration import (
     most_bytes,
     name_of,
 )
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from tests.tables import on_sqlite
 
 OWN = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b"

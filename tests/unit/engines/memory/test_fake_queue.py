@@ -3,10 +3,10 @@
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
 """
 
-from delayer.engines.memory.messaging import MemoryQueue
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Outgoing, ReceivedMessage
 from delayer.schedule.instants import SECOND
+from tests.fakes.messaging import MemoryQueue
 from tests.samples import NOW
 
 

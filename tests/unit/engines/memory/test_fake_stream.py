@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.engines.memory.runtime import ManualClock
-from delayer.lambdas.memory_stream import MemoryStream
+from delayer.engines.memory import ManualClock
 from delayer.schedule.instants import HOUR
 from delayer.schedule.table_change import ChangeKind, Heartbeat, RecordChange, known
+from tests.fakes.streams import MemoryStream
 from tests.samples import NOW, many_schedules
 
 

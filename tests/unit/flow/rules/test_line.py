@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.engines.memory.faults import FaultPlan, faulty
 from delayer.engines.ports import Unavailable
 from delayer.flow.ports import Booked, Elsewhere
 from delayer.flow.repository import StoredLines
@@ -13,6 +12,7 @@ from delayer.flow.rules.limit import TOLERANCE, Want, line_of, plan
 from delayer.flow.use_cases.turns import Booking
 from delayer.flow.words import limited
 from delayer.schedule.instants import DAY, SECOND
+from tests.fakes.faults import FaultPlan, faulty
 from tests.looking import all_rows, empty
 from tests.samples import NOW, OWNER
 from tests.tables import on_sqlite

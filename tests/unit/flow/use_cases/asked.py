@@ -6,7 +6,6 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from delayer.engines.memory.faults import FaultPlan, faulty
 from delayer.engines.ports import Unavailable
 from delayer.engines.store.model import entry_key
 from delayer.flow.repository import HOLD, SLOTS_LIST
@@ -18,7 +17,8 @@ from delayer.flow.words import limited
 from delayer.schedule.instants import MAX_HOLD, MINUTE, Millis
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage
 from delayer.wiring import use_cases
-from delayer.wiring.in_memory import StackInMemory
+from tests.fakes.faults import FaultPlan, faulty
+from tests.fakes.stack import StackInMemory
 from tests.looking import all_rows, put_item
 from tests.samples import NOW, OWNER, a_delayer_message, an_executor_message
 

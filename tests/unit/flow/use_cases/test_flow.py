@@ -8,7 +8,6 @@ from attrs import define, evolve, fields, frozen
 
 from delayer.actions.ports import NotAttempted, Target
 from delayer.actions.rules.model import Done, Refused, Result, Retry
-from delayer.engines.memory.faults import Fault, FaultPlan
 from delayer.engines.ports import Unavailable
 from delayer.execute.execute import Execute, Write
 from delayer.flow.rules.block import EVERY, Block, BlockKind, Party, opened, probing
@@ -19,6 +18,7 @@ from delayer.ledger.model import Arrival, LedgerRow, State
 from delayer.ledger.rules import taken
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage, decode
+from tests.fakes.faults import Fault, FaultPlan
 from tests.looking import all_rows, empty, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
 from tests.tables import preceded

@@ -7,8 +7,6 @@ from typing import Any
 from attrs import evolve
 
 from delayer.actions.rules.model import Done, Result, Retry
-from delayer.engines.memory.faults import faulty
-from delayer.engines.memory.messaging import MemoryQueue
 from delayer.engines.ports import ReceivedMessage, Unavailable
 from delayer.engines.store.model import entry_key
 from delayer.flow.repository import SLOTS_LIST
@@ -18,6 +16,8 @@ from delayer.flow.words import limited, suspended
 from delayer.ledger.model import State
 from delayer.schedule.instants import MINUTE, SECOND, Millis
 from delayer.schedule.messages import DelayerMessage, ExecutorMessage, Slot, decode, encode
+from tests.fakes.faults import faulty
+from tests.fakes.messaging import MemoryQueue
 from tests.looking import all_rows, put_item, put_row
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, claimed
 from tests.tables import preceded

@@ -13,7 +13,7 @@ from delayer.flow.rules.limit import line_of
 from delayer.flow.words import suspended
 from delayer.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.schedule.messages import DelayerMessage, Slot
-from delayer.wiring.in_memory import LEAD
+from tests.fakes.stack import LEAD
 from tests.looking import all_rows
 from tests.samples import NOW, OWNER, a_delayer_message
 from tests.tables import preceded

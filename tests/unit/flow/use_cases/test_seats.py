@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.engines.memory.faults import Fault, FaultPlan, faulty
-from delayer.engines.memory.runtime import ManualClock, MemoryObserver, Tokens
+from delayer.engines.memory import ManualClock, MemoryObserver, Tokens
 from delayer.engines.ports import Unavailable
 from delayer.engines.store.model import entry_key
 from delayer.flow.repository import HOLD, SLOTS_LIST, StoredSeats
@@ -19,6 +18,7 @@ from delayer.flow.words import limited, suspended
 from delayer.ledger.model import State
 from delayer.schedule.instants import MINUTE, SECOND
 from delayer.schedule.messages import ExecutorMessage
+from tests.fakes.faults import Fault, FaultPlan, faulty
 from tests.looking import all_rows, put_item, put_row
 from tests.samples import NOW, OWNER, an_executor_message, claimed
 from tests.tables import on_sqlite, preceded

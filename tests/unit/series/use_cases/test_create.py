@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from delayer.accept.rules.request import KeyReused
 from delayer.accept.use_cases.accept import Accepted
 from delayer.accept.use_cases.once import KEY_LIFETIME, ROUNDS
-from delayer.engines.memory.faults import Crash, Fault, FaultPlan
 from delayer.engines.ports import Unavailable
 from delayer.history.model import occurrence_of
 from delayer.http.problem import Invalid
@@ -27,6 +26,7 @@ from delayer.series.use_cases.create import CreateSeries, NoLifecycle, SeriesCre
 from delayer.series.use_cases.halt import Halt, Halted
 from delayer.series.use_cases.step import StepSeries
 from delayer.wiring.build import build
+from tests.fakes.faults import Crash, Fault, FaultPlan
 from tests.looking import all_rows
 from tests.samples import ACTION, OWNER
 from tests.world import KEY, START, World

@@ -3,7 +3,6 @@
 import pytest
 from attrs import evolve
 
-from delayer.engines.memory.faults import Fault, faulty
 from delayer.history.model import Occurrence, definition_for
 from delayer.jobs.rules import JobRow
 from delayer.jobs.use_cases import detail
@@ -14,6 +13,7 @@ from delayer.series.ports import SeriesTransaction
 from delayer.series.rules.series import Cursor, SeriesDefinition, SeriesState
 from delayer.series.use_cases.halt import AT_A_TIME, EndSeriesOfGroup, Halt
 from delayer.wiring.build import build
+from tests.fakes.faults import Fault, faulty
 from tests.samples import a_definition
 from tests.unit.jobs.test_cancel_group import GROUP, OWNER, Stand, a_stand
 from tests.world import START, World

@@ -7,7 +7,7 @@ import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.http.answers import Response, response
 from delayer.http.requests import ApiRequest
 from delayer.serve.door.application import Door, WaitingCall

@@ -123,7 +123,7 @@ def test_a_certificate_that_is_none_is_refused(tmp_path: Path) -> None:
 
 PROGRAM = """
 import signal, sys
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.serve.door.application import Door
 from delayer.serve.door.server import DoorServer, bound
 from tests.unit.serve.door.world import LOCAL, Engine

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.http.answers import of_owners, respond, response
 from delayer.http.requests import ApiRequest, Caller, Unknown, authorization_from
 from delayer.schedule.schedule import MAX_OWNER, SYSTEM_OWNER

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
-from delayer.engines.memory.runtime import MemoryObserver
+from delayer.engines.memory import MemoryObserver
 from delayer.http.answers import Response, response
 from delayer.serve.door.address import Admitted
 from delayer.serve.door.application import Door, WaitingCall, deliver

@@ -18,8 +18,7 @@ from delayer.connections.model import Connection, replaced
 from delayer.connections.model import ConnectionType as Kind
 from delayer.connections.repository import StoredConnections, StoredTokens
 from delayer.connections.rules import Header, TokenRow, Values, basic, bearer, secret_text
-from delayer.engines.memory.faults import FaultPlan, faulty
-from delayer.engines.memory.runtime import ManualClock, MemoryObserver, MemorySeal, MemorySecrets
+from delayer.engines.memory import ManualClock, MemoryObserver, MemorySeal, MemorySecrets
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.owners.known import FRESH_FOR, KnownOwnerPolicies, Reach
@@ -28,6 +27,7 @@ from delayer.owners.repository import StoredOwnerPolicies
 from delayer.schedule.instants import MINUTE
 from delayer.targets.connected import ConnectedTarget, TokenEndpoint
 from delayer.targets.http_request import HttpTarget, Request, to_keep
+from tests.fakes.faults import FaultPlan, faulty
 from tests.looking import all_items, all_rows, empty, put_row
 from tests.samples import NOW, OWNER
 from tests.tables import on_sqlite

@@ -11,7 +11,7 @@ from attrs import frozen
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from delayer.actions.rules.model import Done
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.schedule.instants import DAY, SECOND
 from delayer.signing.rules import NEXT_AFTER, OVERLAP
 from delayer.signing.sign import OwnSecrets, Sign

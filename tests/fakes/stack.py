@@ -1,6 +1,6 @@
 """A whole stack in memory, under a clock that is moved by hand: what it stores, and the bundle of each function.
 
-`StackInMemory` is a bundle with SQLite and the shipped fakes in the place of what reaches AWS; `FunctionPorts` is what
+`StackInMemory` is a bundle with SQLite and the fakes in the place of what reaches AWS; `FunctionPorts` is what
 one function sees of it. Nothing runs by itself: who uses it lets a pump do what AWS does between the functions.
 """
 
@@ -15,8 +15,7 @@ from delayer.actions.repository import StoredActions
 from delayer.actions.rules.foreign import built_in
 from delayer.actions.rules.registration import Registration
 from delayer.dead_letters.repository import StoredDeadLetters
-from delayer.engines.memory.messaging import MemoryFunction, MemoryQueue, MemoryTopic
-from delayer.engines.memory.runtime import (
+from delayer.engines.memory import (
     AtOnce,
     ManualClock,
     MemoryObjects,
@@ -29,7 +28,6 @@ from delayer.engines.ports import Clock, Parallel, Workers
 from delayer.engines.process import InOrder
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Item, Put, row_key
-from delayer.lambdas.memory_stream import Feed, MemoryStream
 from delayer.owners.rules import Quotas
 from delayer.records.repository import StoredControl, StoredScheduleTable
 from delayer.schedule.instants import DAY, MINUTE, SECOND, Millis
@@ -42,8 +40,11 @@ from delayer.signing.rules import first_keys as first_signing_keys
 from delayer.wiring.build import Part
 from delayer.wiring.bundle import PARTS, Bundle
 from delayer.wiring.manifest import ANNOUNCES, MANIFEST, EachMinute, FromQueue, FromStream, Reaction
-from delayer.wiring.pump import LifecycleSource, Minutes, QueueSource, Source, StreamSource
+from delayer.wiring.pump import Minutes, QueueSource, Source
 from delayer.wiring.settings import Settings
+from tests.fakes.messaging import MemoryFunction, MemoryQueue, MemoryTopic
+from tests.fakes.sources import LifecycleSource, StreamSource
+from tests.fakes.streams import Feed, MemoryStream
 
 START: Final[Millis] = 1_795_251_600_000  # 2026-11-21T09:00:00Z
 PERIOD: Final = 14 * MINUTE
@@ -139,7 +140,7 @@ def _deployed() -> Sequence[Item]:
     control: dict[str, Any] = {"store": items, "table": CONTROL}
     actions = StoredActions(**control)
     for kind, action in built_in().items():
-        actions.write(kind, (Registration(action=action, stack=STACK, token="first"),), ())  # noqa: S106 - no secret
+        actions.write(kind, (Registration(action=action, stack=STACK, token="first"),), ())
     StoredControl(**control).write_id_keys(first_keys(KEY, 0), IdKeys())  # operator-id-key has run
     StoredSigningRows(**control).write_signing_keys(first_signing_keys(SIGNING_KEY, 0), SigningKeys())
     return tuple(items.rows(CONTROL))
@@ -241,19 +242,19 @@ class StackInMemory(Bundle):
 
     # ------------------------------------------------------------ how a function sees it
 
-    def port_for(self, function: str, port: Any) -> Any:  # noqa: ARG002 - for those whose functions fare differently
+    def port_for(self, function: str, port: Any) -> Any:
         """A part behind which AWS may fail."""
         return port
 
-    def clock_for(self, function: str) -> Clock:  # noqa: ARG002
+    def clock_for(self, function: str) -> Clock:
         """The time of a function."""
         return self.clock
 
-    def settings_for(self, function: str) -> Settings:  # noqa: ARG002
+    def settings_for(self, function: str) -> Settings:
         """The settings that the template gives a function."""
         return self.settings
 
-    def token_for(self, function: str) -> Callable[[], str]:  # noqa: ARG002
+    def token_for(self, function: str) -> Callable[[], str]:
         """Where a function has its nonces and fencing tokens from."""
         return self.tokens
 
