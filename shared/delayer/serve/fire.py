@@ -69,13 +69,13 @@ class Bodies(dict[str, str]):
 class Fire(Relay):
     """One page of the table."""
 
-    items: SqliteStore
+    in_order: SqliteStore  # the table, in the order of time
     schedules: StoredScheduleTable
     handed_over: HandedOver
 
     def next_at(self) -> Millis | None:
         """When there will be something to fire, as far as it is known now."""
-        first = self.items.first(self.schedules.table)
+        first = self.in_order.first(self.schedules.table)
         return None if first is None else int(first.partition("#")[0]) - self.lead
 
     def page(self, at_most: int) -> int:
@@ -83,7 +83,7 @@ class Fire(Relay):
         now = self.clock.now()
         until = now + self.lead
         last = Bucket(minute=minute_of(until), shard=0).key + AFTER_ALL
-        found = self.items.due(self.schedules.table, last, "", at_most)
+        found = self.in_order.due(self.schedules.table, last, "", at_most)
         due = {sort: item for sort, item in found if int(sort[:13]) <= until}
         if due:
             self._fire_all(due, now)

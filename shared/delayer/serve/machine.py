@@ -136,13 +136,15 @@ class Machine:
         register(self.parts.of("deploy-action-registrar"), self.extensions.actions(self.absent))
         relay = self.parts.of(RELAY)
         self.handed_over = HandedOver()
-        own = {
-            "line": line(relay),
-            "items": self.items,
-            "schedules": relay.schedules,
-            "handed_over": self.handed_over,
-        }
-        self.fire = build(Fire, relay, successors=Successors(at_most=0), **own)
+        self.fire = build(
+            Fire,
+            relay,
+            successors=Successors(at_most=0),
+            line=line(relay),
+            in_order=self.items,
+            schedules=relay.schedules,
+            handed_over=self.handed_over,
+        )
         self.uses = self._uses()
         self.telling = self._telling()
         self.sources = self._sources()
@@ -325,7 +327,7 @@ class Machine:
             self.parts.of("upkeep"),
             database=self.database,
             turns=self.turns,
-            items=self.items,
+            stored=self.items,
             feed=self.feed,
             readers=lambda: feeds,
             clock=self.clock,

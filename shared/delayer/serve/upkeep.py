@@ -111,7 +111,7 @@ class Upkeep:
 
     database: Database
     turns: Turn
-    items: SqliteStore
+    stored: SqliteStore
     feed: SqliteFeed
     readers: Callable[[], Collection[str]]  # of the feed: what one of them has not read is kept
     clock: Clock
@@ -186,7 +186,7 @@ class Upkeep:
 
     def expire(self) -> bool:
         """Deletes what has expired, the history among it. Whether there may be more."""
-        return self._in_turn(partial(self.items.expire, self.clock.now() // SECOND, ROWS)) == ROWS
+        return self._in_turn(partial(self.stored.expire, self.clock.now() // SECOND, ROWS)) == ROWS
 
     def forget(self) -> bool:
         """Deletes events that are old, and that all have read. Whether there may be more."""
