@@ -181,7 +181,7 @@ def test_each_room_is_drawn_from_and_each_area_has_all_layers() -> None:
     """But for what is for tests, and what authors import, which hands on what others do."""
     files = [path.relative_to(stored.ROOT).as_posix() for path in (stored.ROOT / PACKAGE).rglob("*.py")]
     drawn = {file: layer for file in files if (layer := layer_of(file))}
-    assert {*ROOMS} - {file.removeprefix(PACKAGE).partition("/")[0] for file in drawn} == {"extension", "fakes"}
+    assert {*ROOMS} - {file.removeprefix(PACKAGE).partition("/")[0] for file in drawn} == {"extension"}
     of_areas = {(area_of(file), layer) for file, layer in drawn.items()}
     assert of_areas >= {(area, layer) for area, _ in AREAS for layer in ("rules", "use cases", "adapters")}
 

@@ -60,14 +60,14 @@ FEATURES: Final = {
     "client": Feature(
         "the Python client, the test kit, the contract of the API",
         r"client/(?!cli|console|doctor|operator|eventbridge)"
-        r"|python_client|fakes?/|unit/engines/memory|contract/test|test_contract",
+        r"|python_client|fakes?/|contract/test|test_contract",
     ),
     "command-line": Feature(
         "`delayer` and the commands of operators", r"client/(cli|operator|doctor|eventbridge)|operate"
     ),
     "console": Feature("the pages at /console", r"console"),
     "local": Feature("the stack on one machine, and the benchmarks", r"local|bench|emulator|stacks"),
-    "serve": Feature("the durable engine on one machine", r"serve/|unit/engines/test_sqlite"),
+    "serve": Feature("the durable engine on one machine", r"serve/|tests/machine|unit/engines/test_sqlite"),
     "template": Feature(
         "template.yaml, wiring, golden files",
         r"template|wiring|frozen|deployment|aws_calls|engines/(aws|test_process|test_workers)",

@@ -73,18 +73,20 @@ class ControlSocket:
             if self._is_closed:
                 client.close()
                 return
-            Thread(target=self._serve, args=(client,), name="operator", daemon=True).start()
+            if self._free.acquire(blocking=False):  # here, in the order in which they come
+                Thread(target=self._serve, args=(client,), name="operator", daemon=True).start()
+            else:
+                with client, suppress(OSError):
+                    client.settimeout(0)  # nothing keeps those who come next waiting
+                    client.sendall(BUSY)
 
     def _serve(self, client: socket.socket) -> None:
-        with client, suppress(OSError):
-            client.settimeout(IDLE)
-            if not self._free.acquire(blocking=False):
-                client.sendall(BUSY)
-                return
-            try:
+        try:
+            with client, suppress(OSError):
+                client.settimeout(IDLE)
                 self._converse(client)
-            finally:
-                self._free.release()
+        finally:
+            self._free.release()
 
     def _converse(self, client: socket.socket) -> None:
         """Line by line, until the client closes. One that is too long ends it."""

@@ -1,7 +1,6 @@
 """Finds on which kind of filesystem a folder lies. On one of a network, a lock and a sync are not to be trusted."""
 
 import os
-import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -50,6 +49,6 @@ def kind_on_linux(mountinfo: str, mount: str) -> str:
 
 def kind_on_macos(listing: str, path: str) -> str:
     """By what `mount` prints: `//me@server/share on /Volumes/share (smbfs, nodev)`. The longest mount point is it."""
-    mounts = re.findall(r"^.* on (/.*) \(([^(),]+)[^()]*\)$", listing, re.MULTILINE)
-    found = [(len(point), kind) for point, kind in mounts if Path(path).is_relative_to(point)]
-    return max(found, default=(0, ""))[1]
+    mounts = (line.rpartition(" (") for line in listing.splitlines())
+    kinds = {"/" + before.rpartition(" on /")[2]: about.rstrip(")").partition(",")[0] for before, _, about in mounts}
+    return kinds[max((one for one in kinds if Path(path).is_relative_to(one)), key=len)] if kinds else ""

@@ -14,7 +14,6 @@ from delayer.actions.rules.model import Done, Refused, Result, Retry
 from delayer.dead_letters.model import decode as decode_dead_letter
 from delayer.engines.memory import ManualClock
 from delayer.engines.ports import ReceivedMessage
-from delayer.execute import execute
 from delayer.execute.rules import Made, carried, made_of
 from delayer.ledger.model import Arrival, EventType, LedgerChange, LedgerRow, State
 from delayer.ledger.ports import Written
@@ -63,10 +62,9 @@ def test_without_limits_nothing_is_decoded_for_them(monkeypatch: pytest.MonkeyPa
         read.append(body)
         return decode_for_executor(body)
 
-    monkeypatch.setattr(execute, "decode_for_executor", decoded)
     world = after_a_claim(Done("HTTP 204"))
     batch = delivered(an_executor_message())
-    assert world.execute(batch) == []
+    assert evolve(world.execute, decode=decoded)(batch) == []
     assert read == [batch[0].body]
 
 

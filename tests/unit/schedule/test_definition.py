@@ -289,7 +289,7 @@ def copy(tmp_path: Path) -> Path:
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("openapi.yaml", "template.yaml"):
         shutil.copy(ROOT / name, tmp_path)
-    (tmp_path / "tests").mkdir()
+    shutil.copytree(ROOT / "tests/fakes", tmp_path / "tests/fakes", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("world.py", "looking.py"):
         shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
     return tmp_path
