@@ -13,7 +13,7 @@ from delayer.dead_letters.rules import PER_SECOND
 from delayer.engines.ports import Clock, Unavailable
 from delayer.schedule.instants import Millis
 from delayer.serve.machine import Machine
-from delayer.serve.parts import NotYet
+from delayer.serve.turn import facts_of
 
 DEAD_LETTERS: Final = "operator-dead-letters"
 FUNCTIONS: Final = (DEAD_LETTERS, "operator-flow", "operator-owner-policy", "operator-id-key")
@@ -63,7 +63,7 @@ class OperatorCommands:
         except Unavailable as error:
             answer = {"failed": str(error)}
         except Exception as error:  # noqa: BLE001 - as a function of AWS that raises
-            self.machine.observer.warn("an operator's command has failed", error=repr(error))
+            self.machine.observer.warn("an operator's command has failed", **facts_of(error))
             answer = {"failed": f"{type(error).__name__}: {error}"}
         return json.dumps(answer).encode() + b"\n"
 
@@ -75,14 +75,8 @@ class OperatorCommands:
             raise WrongLine(USAGE)
         if function == DEAD_LETTERS and isinstance(event, dict) and "where" in event:
             return self._step(event)
-        found: dict[str, Any] = self.in_turn(partial(self._carried_out, function, event))
+        found: dict[str, Any] = self.in_turn(lambda: self.machine.function(function).handler(event, None))
         return found
-
-    def _carried_out(self, function: str, event: Any) -> Any:
-        try:
-            return self.machine.function(function).handler(event, None)
-        except NotYet:
-            raise Unavailable("the command would have to wait") from None
 
     def _step(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """One of a command for many: whoever gives it asks for the next one, as on AWS after 40 seconds."""

@@ -37,7 +37,7 @@ from delayer.serve.lives import Alone, Lives, Whose, with_care
 from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
 from delayer.serve.reactions import FEEDS, Published, Subscription, lifecycle_record, record_change
 from delayer.serve.space import Space
-from delayer.serve.turn import Turn, TurnJob
+from delayer.serve.turn import Turn, TurnJob, facts_of
 from delayer.serve.upkeep import GROWS, Upkeep, no_room
 from delayer.signing.sign import OwnSecrets
 from delayer.wiring.build import build
@@ -390,8 +390,8 @@ class Machine:
             return self.executor(kind)
         except Exception as error:  # noqa: BLE001 - one action harms itself alone
             self._cannot_run.add(kind)
-            why = self.absent.get(kind) or repr(error)
-            self.observer.warn("an action cannot run here: what was handed to it waits", action=kind, why=why)
+            why = {"why": self.absent[kind]} if kind in self.absent else facts_of(error)
+            self.observer.warn("an action cannot run here: what was handed to it waits", action=kind, **why)
             return None
 
     def _fire(self) -> bool:
@@ -507,7 +507,7 @@ class Machine:
 
     def _warn(self, what: str, outcome: Any) -> None:
         if isinstance(outcome, Exception):
-            self.observer.warn(what, error=repr(outcome))
+            self.observer.warn(what, **facts_of(outcome))
 
 
 def last_number(database: Database) -> int:

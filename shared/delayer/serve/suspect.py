@@ -149,7 +149,7 @@ def sendable(error: Exception) -> Exception:
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - of our own
     except Exception:  # noqa: BLE001 - some exceptions cannot be made again of their arguments
-        return Unavailable(f"{type(error).__name__}: {error}")
+        return Unavailable(type(error).__name__)  # its text may hold what a client sent
     return error
 
 

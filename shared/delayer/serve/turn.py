@@ -4,6 +4,7 @@ Nothing that a turn does is heard by anybody before its commit: neither a client
 process. If the commit fails, nothing of it ever was, and all who wait are told that.
 """
 
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -12,6 +13,7 @@ from attrs import define, field
 
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import Database, DiskFull, Unwritten
+from delayer.serve.parts import NotYet
 
 Do = Callable[[], Any]
 Deliver = Callable[[Any], None]
@@ -45,7 +47,8 @@ class Turn:
     def do(self, do: Do, deliver: Deliver) -> None:
         """Does one thing. What it returns or raises is delivered when it is on the disk; at once, if nothing is to be.
 
-        What it raises undoes it, and nothing else; but if nothing can be written, nothing of the whole turn is.
+        What it raises undoes it, and nothing else; but if nothing can be written, nothing of the whole turn is. If it
+        would have to wait, it is undone, too, and Unavailable: nothing may wait here, and nobody may end the turns.
         """
         outcome = self._outcome(do)
         if self.database.is_dirty:
@@ -57,6 +60,8 @@ class Turn:
         try:
             with self.database.writing():
                 return do()
+        except NotYet:
+            return Unavailable("it would have to wait")
         except Exception as error:  # noqa: BLE001 - it concerns whoever waits for it
             return error
 
@@ -92,3 +97,8 @@ class Turn:
         self.database.rollback()
         for _, deliver, _ in held:
             deliver(Unavailable("the turn was given up"))
+
+
+def facts_of(error: BaseException) -> dict[str, object]:
+    """Of what nobody expected, for a log: its type and its place. Its text may hold what a client sent (ADR 0067)."""
+    return {"error": type(error).__name__, "where": traceback.format_tb(error.__traceback__)}

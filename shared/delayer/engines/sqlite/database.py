@@ -107,6 +107,7 @@ class Database:
     _changes: int = field(default=0, init=False)  # of rows, before it
     undone: list[Callable[[], None]] = field(factory=list, init=False)  # told when something that was written is not
     before_commit: list[Callable[[], None]] = field(factory=list, init=False)  # of a turn that has written
+    _on_disk: list[Callable[[], None]] = field(factory=list, init=False)  # told once, when what was written is there
     _savepoints: int = field(default=0, init=False)
     _is_torn: bool = field(default=False, init=False)  # SQLite has failed at a part of a part, which is undone whole
     _lost: Unwritten | None = field(default=None, init=False)  # why nothing of the whole transaction is written
@@ -184,6 +185,10 @@ class Database:
         if self._lost:
             raise type(self._lost)(f"write {self.path}: nothing of the transaction is written: {self._lost}")
 
+    def when_written(self, tell: Callable[[], None]) -> None:
+        """Within `writing`: tells somebody when this is on the disk, and never, if it is undone."""
+        self._on_disk.append(tell)
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self._connection.execute("BEGIN IMMEDIATE")
@@ -194,10 +199,18 @@ class Database:
         except BaseException:
             self._undo()
             raise
+        else:
+            self._tell_written()
         finally:
             self._lost = None
 
+    def _tell_written(self) -> None:
+        told, self._on_disk = self._on_disk, []
+        for tell in told:
+            tell()
+
     def _undo(self) -> None:
+        self._on_disk.clear()
         if self._connection.in_transaction:  # otherwise SQLite has undone it itself
             self._connection.execute("ROLLBACK")
         for tell in self.undone:
@@ -234,6 +247,7 @@ class Database:
                     prepare()
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
+            self._tell_written()
         except (sqlite3.Error, Unavailable) as error:
             failed = self.met("commit", error) if isinstance(error, sqlite3.Error) else error
             if isinstance(failed, Broken):
@@ -273,12 +287,14 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
         connection.execute("SAVEPOINT part")
         self._savepoints += 1
+        told = len(self._on_disk)
         try:
             yield
             self._check_there()
             if self._is_torn:
                 raise Unavailable(f"write {self.path}: a part of it has failed")
         except BaseException as error:
+            del self._on_disk[told:]
             self._undo_part(error)
             raise
         else:

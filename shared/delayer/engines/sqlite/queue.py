@@ -1,6 +1,7 @@
 """Queues in a file of SQLite. A message is a row until it is done with; a delay may be as long as it likes."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, Final
 
@@ -152,13 +153,13 @@ class SqliteQueue:
                     connection.execute(AGAIN, (now + pause_after(one.receives - 1), number))
                 else:
                     connection.execute(DELETE, (number,))
-        self.forget(batch)
+            self.database.when_written(partial(self.forget, batch))
 
     def put_off(self, batch: Sequence[ReceivedMessage], until: Millis) -> None:
         """They are visible again then, and as if nobody had received them."""
         with self.database.writing() as connection:
             connection.executemany(SHOW, [(until, int(one.message_id)) for one in batch])
-        self.forget(batch)
+            self.database.when_written(partial(self.forget, batch))
 
     def give_back(self, messages: Sequence[ReceivedMessage], seconds: int = 0) -> None:
         self.put_off(messages, self.clock.now() + seconds * SECOND)
