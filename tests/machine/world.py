@@ -10,10 +10,11 @@ from typing import Any, Final
 from attrs import define, field
 
 from delayer.actions.rules.model import Done, Refused, Result, Retry
-from delayer.engines.memory import MemoryObserver, MemorySeal, MemorySecrets
+from delayer.engines.memory import MemoryObserver, MemorySecrets
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.objects import SqliteObjects
+from delayer.engines.sqlite.secrets import KeyRing, KeySeal
 from delayer.http.answers import Response
 from delayer.schedule.instants import MINUTE, SECOND, Millis
 from delayer.schedule.messages import ExecutorMessage
@@ -258,7 +259,7 @@ class World:
             new_id=lambda: f"{self.lives:08x}{next(numbers):024x}",
             objects=SqliteObjects(database=database),
             secrets=MemorySecrets(),
-            seal=MemorySeal(),
+            seal=KeySeal(keys=KeyRing(keys=(b"k" * 32,))),
         )
 
     def _turn(self) -> bool:

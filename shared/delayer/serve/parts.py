@@ -17,6 +17,7 @@ from delayer.engines.sqlite.store import SqliteStore
 from delayer.owners.rules import Quotas
 from delayer.schedule.instants import DAY, MINUTE, SECOND, Millis
 from delayer.schedule.tables import CONTROL, JOURNAL, LEDGER, REGISTRY, SCHEDULES, WAITING
+from delayer.serve.signing_rows import SealedSigningRows
 from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.settings import Settings
@@ -164,6 +165,7 @@ class Parts:
             "dead_letter_store": StoredDeadLetters(around.objects),
             "secrets": around.secrets,
             "seal": around.seal,
+            "signing_rows": SealedSigningRows(store=items, table=settings.control_table, seal=around.seal),
         }
 
     def of(self, function: str, **own: Any) -> Bundle:

@@ -314,15 +314,18 @@ class SuspectStack:
 
         from delayer.engines.process import InOrder, SystemClock, random_token
         from delayer.serve.parts import settings_of
+        from delayer.serve.signing_rows import SealedSigningRows
         from delayer.wiring.bundle import Bundle
 
         ports, new_id = Bundle(), partial(secrets.token_hex, 16)
+        settings = settings_of(self.order.chosen)
         asked = {one: ParentPort(self.parent, one) for one in ASKED_OF_THE_PARENT}
         ports.__dict__.update(
             asked,
             fail_fast_items=asked["items"],
             source=function,
-            settings=settings_of(self.order.chosen),
+            signing_rows=SealedSigningRows(store=asked["items"], table=settings.control_table, seal=asked["seal"]),
+            settings=settings,
             clock=SystemClock(),
             parallel=InOrder(),
             randomness=secrets.token_bytes,

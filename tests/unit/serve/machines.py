@@ -8,8 +8,9 @@ from typing import Any, Final
 from attrs import define, field
 
 from delayer.actions.rules.model import Done
-from delayer.engines.memory import ManualClock, MemoryObjects, MemoryObserver, MemorySeal, MemorySecrets, Tokens
+from delayer.engines.memory import ManualClock, MemoryObjects, MemoryObserver, MemorySecrets, Tokens
 from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.secrets import KeyRing, KeySeal
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller
 from delayer.schedule.instants import Millis
@@ -83,7 +84,7 @@ class Running:
             new_id=lambda: randomness(16).hex(),
             objects=self.objects,
             secrets=MemorySecrets(),
-            seal=MemorySeal(),
+            seal=KeySeal(keys=KeyRing(keys=(b"k" * 32,))),
         )
         self.machine = Machine(
             **{

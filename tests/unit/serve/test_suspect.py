@@ -198,6 +198,7 @@ def evolve_alone(world: Any) -> Any:
     following = world.next_life()
     machine = following.machine
     alone = world.machine.alone
-    alone.ports = {**alone.ports, "items": machine.items, "observer": following.observer}
+    own = {"items": machine.items, "seal": machine.around.seal, "observer": following.observer}
+    alone.ports = {**alone.ports, **own}
     machine.alone = alone
     return following

@@ -8,8 +8,9 @@ from typing import Any
 from attrs import define, field
 
 from delayer.actions.rules.model import Done, Result
-from delayer.engines.memory import MemoryObjects, MemorySeal, MemorySecrets, Tokens
+from delayer.engines.memory import MemoryObjects, MemorySecrets, Tokens
 from delayer.engines.sqlite.database import MEMORY, Database, connect
+from delayer.engines.sqlite.secrets import KeyRing, KeySeal
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller
 from delayer.schedule.instants import Millis, format_instant
@@ -48,7 +49,7 @@ class World:
             new_id=lambda: self._random(16).hex(),
             objects=self.objects,
             secrets=MemorySecrets(),
-            seal=MemorySeal(),
+            seal=KeySeal(keys=KeyRing(keys=(b"k" * 32,))),
         )
         self.machine = Machine(
             around=around,

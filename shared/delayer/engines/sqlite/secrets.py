@@ -126,11 +126,16 @@ class KeySeal:
         return f"{self.keys.newest}.{b64encode(self.keys.encrypted(text, _token(about))).decode()}"
 
     def opened(self, sealed: str, about: str) -> str | None:
-        key, _, encoded = sealed.partition(".")
+        key, encoded = sealed_with(sealed), sealed.partition(".")[2]
         try:
             return self.keys.decrypted(key, b64decode(encoded, validate=True), _token(about))
         except ValueError:
             return None
+
+
+def sealed_with(sealed: str) -> str:
+    """The id of the key."""
+    return sealed.partition(".")[0]
 
 
 def _about(owner: str, secret: str) -> bytes:
