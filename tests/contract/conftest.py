@@ -21,9 +21,10 @@ from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.table import Table
 
 from delayer.engines.aws.dynamo_store import DynamoStore
+from delayer.engines.sqlite.database import LAYOUT
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.store import Store
-from tests.contract.engines import DYNAMODBS, FAKE, OTHERS, SQLITE, STATEMENTS, Engines
+from tests.contract.engines import DYNAMODBS, FAKE, OTHERS, SQLITES, STATEMENTS, Engines, OnSqlite
 from tests.contract.recorder import Calls, record_calls
 
 Aws = Callable[[str], Any]
@@ -192,13 +193,13 @@ def partiql(request: pytest.FixtureRequest, engines: Engines) -> Any:
     return engines.client(request.param, "dynamodb")
 
 
-@pytest.fixture(scope="module", params=[SQLITE, *DYNAMODBS])
+@pytest.fixture(scope="module", params=[*SQLITES, *DYNAMODBS])
 def store(request: pytest.FixtureRequest, engines: Engines) -> Store:
-    """Each engine of the store: SQLite in memory, which comes first, and DynamoDB on whatever plays it."""
+    """Each engine of the store: SQLite in memory and in a file, which come first, and DynamoDB on what plays it."""
     return store_on(engines, request.param)
 
 
-@pytest.fixture(scope="module", params=[SQLITE, *STATEMENTS])
+@pytest.fixture(scope="module", params=[*SQLITES, *STATEMENTS])
 def store_of_statements(request: pytest.FixtureRequest, engines: Engines) -> Store:
     """The same, without what does not take our statements as AWS does."""
     return store_on(engines, request.param)
@@ -206,7 +207,9 @@ def store_of_statements(request: pytest.FixtureRequest, engines: Engines) -> Sto
 
 def store_on(engines: Engines, engine: str) -> Store:
     """The store on one engine."""
-    return SqliteStore() if engine == SQLITE else DynamoStore(engines.client(engine, "dynamodb"))
+    if engine in SQLITES:
+        return SqliteStore(database=engines.on_sqlite(engine).database(LAYOUT))
+    return DynamoStore(engines.client(engine, "dynamodb"))
 
 
 @pytest.fixture(scope="module", params=OTHERS)
@@ -221,10 +224,12 @@ def aws_or_fake(request: pytest.FixtureRequest, engines: Engines) -> Aws | None:
     return None if request.param == FAKE else partial(engines.client, request.param)
 
 
-@pytest.fixture(scope="module", params=[FAKE, SQLITE, *OTHERS])
-def engine(request: pytest.FixtureRequest, engines: Engines) -> Aws | str:
-    """The same with SQLite, for the ports that have an engine on it. What is no AWS is named."""
-    return str(request.param) if request.param in (FAKE, SQLITE) else partial(engines.client, request.param)
+@pytest.fixture(scope="module", params=[FAKE, *SQLITES, *OTHERS])
+def engine(request: pytest.FixtureRequest, engines: Engines) -> Aws | OnSqlite | None:
+    """The same with SQLite, for the ports that have an engine on it. None for the fake."""
+    if request.param in SQLITES:
+        return engines.on_sqlite(request.param)
+    return None if request.param == FAKE else partial(engines.client, request.param)
 
 
 @pytest.fixture(scope="module")

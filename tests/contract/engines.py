@@ -8,21 +8,26 @@ started when the first test needs it, and ends with the session.
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import boto3
 import pytest
-from attrs import define, field
+from attrs import define, field, frozen
 from botocore.config import Config
 
+from delayer.engines.sqlite.database import Database
 from local.stack.emulated_stack import EmulatedStack
 from tests.cfn import ROOT
 
 REGION: Final = "eu-west-1"
 FAKE: Final = "fake"
-SQLITE: Final = "sqlite"
+SQLITE: Final = "sqlite"  # in memory
+SQLITE_FILE: Final = "sqlite-file"
 MOTO: Final = "moto"
 EMULATOR: Final = "emulator"
 DYNOXIDE: Final = "dynoxide"
@@ -34,12 +39,24 @@ def wanted(*engines: str) -> list[Any]:
 
 
 DYNAMODBS: Final = wanted(MOTO, EMULATOR, DYNOXIDE)
+SQLITES: Final = [SQLITE, SQLITE_FILE]
 OTHERS: Final = wanted(MOTO, EMULATOR)  # they have SQS, SNS and S3, too
 STATEMENTS: Final = wanted(MOTO, EMULATOR)  # they take those of PartiQL as AWS does
 
 NOTHING: Final = Path(__file__).parent / "nothing.yaml"  # the emulator wants a template
 BINARY: Final = ROOT / ".engines/node_modules/@dynoxide/linux-x64/dynoxide"
 START_SECONDS: Final = 20
+
+
+def _in_memory(layout: str) -> Database:
+    return Database(layout=layout)
+
+
+@frozen
+class OnSqlite:
+    """An engine of this machine: its databases are in memory, or in files as `delayer serve` has them."""
+
+    database: Callable[[str], Database]  # an empty one with this layout
 
 
 @define
@@ -50,6 +67,17 @@ class Engines:
     _emulator: EmulatedStack | None = None
     _dynoxide: str = ""
     _clients: dict[tuple[str, str], Any] = field(factory=dict)
+    _files: "count[int]" = field(factory=count)
+
+    def on_sqlite(self, engine: str) -> OnSqlite:
+        """One of SQLITES."""
+        return OnSqlite(_in_memory if engine == SQLITE else self._in_file)
+
+    def _in_file(self, layout: str) -> Database:
+        folder = self._started.enter_context(TemporaryDirectory(prefix="contract-"))
+        database = Database(path=f"{folder}/{next(self._files)}.db", layout=layout)
+        self._started.callback(database.close)
+        return database
 
     def client(self, engine: str, service: Any) -> Any:
         """Of one engine, by boto3's name of the service. Skips the test if the engine is not installed."""

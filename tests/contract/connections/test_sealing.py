@@ -12,7 +12,7 @@ from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.secrets import KeyRing, KeySeal
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import Aws
-from tests.contract.engines import SQLITE
+from tests.contract.engines import OnSqlite
 
 ADAPTER = AesGcm
 TOKEN = "t-0123456789"
@@ -27,10 +27,10 @@ def keyed(aws: Aws, name: str, key: str = "k" * 64) -> AesGcm:
 
 
 @pytest.fixture
-def seal(engine: Aws | str, request: pytest.FixtureRequest) -> Seal:
-    if engine == SQLITE:
+def seal(engine: Aws | OnSqlite | None, request: pytest.FixtureRequest) -> Seal:
+    if isinstance(engine, OnSqlite):
         return KeySeal(keys=KeyRing(keys=(b"k" * 32,)))
-    return MemorySeal() if isinstance(engine, str) else keyed(engine, request.node.name.partition("[")[0])
+    return MemorySeal() if engine is None else keyed(engine, request.node.name.partition("[")[0])
 
 
 def test_what_was_sealed_is_opened(seal: Seal) -> None:

@@ -8,11 +8,10 @@ import pytest
 from delayer.engines.aws.secrets import SecretsManager, owner_hash
 from delayer.engines.memory import MemorySecrets
 from delayer.engines.ports import Secrets, Unavailable
-from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import SECRETS, KeyRing, SqliteSecrets
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import Aws
-from tests.contract.engines import SQLITE
+from tests.contract.engines import OnSqlite
 from tests.samples import OWNER
 
 ADAPTER = SecretsManager
@@ -21,10 +20,10 @@ KEYS = KeyRing(keys=(b"k" * 32,))
 
 
 @pytest.fixture
-def secrets(engine: Aws | str, request: pytest.FixtureRequest) -> Secrets:
-    if engine == SQLITE:
-        return SqliteSecrets(database=Database(layout=SECRETS), keys=KEYS)
-    if isinstance(engine, str):
+def secrets(engine: Aws | OnSqlite | None, request: pytest.FixtureRequest) -> Secrets:
+    if isinstance(engine, OnSqlite):
+        return SqliteSecrets(database=engine.database(SECRETS), keys=KEYS)
+    if engine is None:
         return MemorySecrets()
     prefix = f"{request.node.name.partition('[')[0]}/connections"
     return SecretsManager(secretsmanager=engine("secretsmanager"), prefix=prefix)

@@ -17,7 +17,7 @@ from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.objects import OBJECTS, SqliteObjects
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import Aws
-from tests.contract.engines import REGION, SQLITE
+from tests.contract.engines import REGION, OnSqlite
 from tests.samples import NOW, a_dead_letter, an_id
 
 _names = (f"bucket-{number}" for number in count())
@@ -31,10 +31,10 @@ def adapter(s3: Any) -> StoredDeadLetters[S3Objects]:
 
 
 @pytest.fixture
-def store(engine: Aws | str) -> DeadLetterStore:
-    if engine == SQLITE:
-        return StoredDeadLetters(SqliteObjects(database=Database(layout=OBJECTS)))
-    return StoredDeadLetters(MemoryObjects()) if isinstance(engine, str) else adapter(engine("s3"))
+def store(engine: Aws | OnSqlite | None) -> DeadLetterStore:
+    if isinstance(engine, OnSqlite):
+        return StoredDeadLetters(SqliteObjects(database=engine.database(OBJECTS)))
+    return StoredDeadLetters(MemoryObjects()) if engine is None else adapter(engine("s3"))
 
 
 def everything(store: DeadLetterStore, prefix: str = "") -> list[str]:

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from delayer.engines.aws.messaging import BATCH_BYTES, MESSAGES, SqsQueue
 from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Outgoing, Queue, ReceivedMessage, Unavailable
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.queue import LAYOUT, SqliteQueue
 from delayer.schedule.instants import SECOND
 from delayer.schedule.messages import MAX_BYTES
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import Aws
+from tests.contract.engines import FAKE, SQLITES, Engines, OnSqlite
 from tests.fakes.messaging import MemoryQueue
 from tests.samples import NOW
 
@@ -24,10 +27,12 @@ ADAPTER = SqsQueue
 
 
 @pytest.fixture
-def queue(aws_or_fake: Aws | None) -> Queue:
-    if aws_or_fake is None:
+def queue(engine: Aws | OnSqlite | None) -> Queue:
+    if isinstance(engine, OnSqlite):
+        return SqliteQueue(database=engine.database(LAYOUT), clock=ManualClock(NOW))
+    if engine is None:
         return MemoryQueue(clock=ManualClock(NOW))
-    sqs = aws_or_fake("sqs")
+    sqs = engine("sqs")
     return SqsQueue(sqs=sqs, url=sqs.create_queue(QueueName=next(_names))["QueueUrl"])
 
 
@@ -35,7 +40,7 @@ def received(queue: Queue, together: int = 10) -> list[str]:
     """The bodies of all that can be received, so many with one call."""
     bodies: list[str] = []
     while True:
-        if isinstance(queue, MemoryQueue):
+        if isinstance(queue, MemoryQueue | SqliteQueue):
             batch = [received.body for received in queue.receive(together)]
         else:
             assert isinstance(queue, SqsQueue)
@@ -63,10 +68,13 @@ def test_a_message_group_is_sent_as_the_message_group_id_of_sqs(sqs: Any) -> Non
     assert groups == {"a": "t1", "b": None}
 
 
-@pytest.fixture(params=["fake", "sqs"])
-def fifo(request: pytest.FixtureRequest, sqs: Any) -> Queue:
-    if request.param == "fake":
+@pytest.fixture(params=[FAKE, *SQLITES, "sqs"])
+def fifo(request: pytest.FixtureRequest, engines: Engines, sqs: Any) -> Queue:
+    if request.param == FAKE:
         return MemoryQueue(clock=ManualClock(NOW), fifo=True)
+    if request.param in SQLITES:
+        database = engines.on_sqlite(request.param).database(LAYOUT)
+        return SqliteQueue(database=database, clock=ManualClock(NOW), fifo=True)
     url = sqs.create_queue(QueueName=f"{next(_names)}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
     return SqsQueue(sqs=sqs, url=url)
 
@@ -78,13 +86,15 @@ def test_a_fifo_queue_delivers_nothing_of_a_message_group_that_is_in_flight(fifo
     assert received(fifo, 1) == ["a1", "b1"]
 
 
-def test_a_repeated_send_to_a_fifo_queue_is_one_message(sqs: Any) -> None:
-    """A caller repeats what is not known to be sent. Another token is another message, though the body is the same."""
-    url = sqs.create_queue(QueueName=f"{next(_names)}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
-    queue = SqsQueue(sqs=sqs, url=url)
+@pytest.mark.parametrize("fifo", [*SQLITES, "sqs"], indirect=True)
+def test_a_repeated_send_to_a_fifo_queue_is_one_message(fifo: Queue) -> None:
+    """A caller repeats what is not known to be sent. Another token is another message, though the body is the same.
+
+    The fake takes each.
+    """
     for token in ("t1", "t1", "t2"):
-        assert queue.send([Outgoing(body="x", message_group="g", once=token)]) == []
-    assert queue.visible() == 2
+        assert fifo.send([Outgoing(body="x", message_group="g", once=token)]) == []
+    assert fifo.visible() == 2
 
 
 def test_a_body_arrives_as_it_was_sent(queue: Queue) -> None:
@@ -202,8 +212,10 @@ def test_what_cannot_be_deleted_or_given_back_comes_again_and_nothing_is_raised(
 # ------------------------------------------------------------ the fake's other side
 
 
-def test_a_delayed_message_comes_at_its_time() -> None:
-    queue = MemoryQueue(clock=(clock := ManualClock(NOW)))
+@pytest.mark.parametrize("is_fake", [True, False], ids=[FAKE, "sqlite"])
+def test_a_delayed_message_comes_at_its_time(is_fake: bool) -> None:
+    clock = ManualClock(NOW)
+    queue = MemoryQueue(clock=clock) if is_fake else SqliteQueue(database=Database(layout=LAYOUT), clock=clock)
     queue.send([Outgoing(body="x", delay_seconds=3)])
     clock.move(3 * SECOND - 1)
     assert queue.receive() == []

@@ -1,19 +1,27 @@
 """The topic of lifecycle events, as its publishers and one subscriber see it."""
 
 import json
+from collections.abc import Sequence
 from itertools import count, pairwise
 from typing import Any
 
 import pytest
-from attrs import define
+from attrs import define, field
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from delayer.engines.aws.messaging import MESSAGES, TOPIC_BATCH_BYTES, SnsTopic
-from delayer.engines.ports import Announcement, Topic
+from delayer.engines.memory import ManualClock
+from delayer.engines.ports import Announcement, ReceivedMessage, Topic
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.queue import LAYOUT, SqliteQueue
+from delayer.serve.reactions import Published as PublishedHere
+from delayer.serve.reactions import Subscription
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import Aws
-from tests.fakes.messaging import MemoryTopic
+from tests.contract.engines import OnSqlite
+from tests.fakes.messaging import FilterPolicy, MemoryTopic
+from tests.samples import NOW
 
 _names = (f"topic-{number}" for number in count())
 
@@ -33,6 +41,15 @@ class Stand:
     topic: Topic
     sqs: Any = None
     queue: str = ""
+    here: "Subscribers | None" = None
+
+    def has(self, *announcements: Announcement) -> None:
+        """These were published, and nothing else. A standard topic keeps no order."""
+        if self.here:
+            assert self.here.at_once == self.here.received() == [one.text for one in announcements]
+            return
+        expected = [(one.text, dict(one.attributes)) for one in announcements]
+        assert sorted_by_text(self.published()) == sorted_by_text(expected)
 
     def published(self) -> list[Published]:
         if isinstance(self.topic, MemoryTopic):
@@ -49,11 +66,40 @@ def _received(message: dict[str, Any]) -> Published:
     return message["Body"], {name: value["StringValue"] for name, value in attributes.items()}
 
 
+@define
+class Subscribers:
+    """Of the topic of this machine: one is told at once, one by its queue. Attributes decide who is told; none sees
+    them.
+    """
+
+    queue: SqliteQueue
+    at_once: list[str] = field(factory=list)
+
+    def topic(self, gets: FilterPolicy) -> PublishedHere:
+        """Both get what this lets through."""
+
+        def use(batch: Sequence[ReceivedMessage]) -> list[str]:
+            self.at_once += [one.body for one in batch]
+            return []
+
+        return PublishedHere(at_once=[Subscription(use=use, gets=gets)], queues=[(self.queue, gets)])
+
+    def received(self) -> list[str]:
+        return [one.body for one in self.queue.receive(100)]
+
+
+def here(engine: OnSqlite) -> Subscribers:
+    return Subscribers(SqliteQueue(database=engine.database(LAYOUT), clock=ManualClock(NOW)))
+
+
 @pytest.fixture
-def stand(aws_or_fake: Aws | None) -> Stand:
-    if aws_or_fake is None:
+def stand(engine: Aws | OnSqlite | None) -> Stand:
+    if isinstance(engine, OnSqlite):
+        subscribers = here(engine)
+        return Stand(subscribers.topic({}), here=subscribers)
+    if engine is None:
         return Stand(MemoryTopic())
-    sns, sqs = aws_or_fake("sns"), aws_or_fake("sqs")
+    sns, sqs = engine("sns"), engine("sqs")
     name = next(_names)
     arn = sns.create_topic(Name=name)["TopicArn"]
     queue = sqs.create_queue(QueueName=name)["QueueUrl"]
@@ -85,37 +131,55 @@ def test_each_is_published_once_with_its_attributes(stand: Stand, number: int) -
     """SNS takes ten at a time; a caller need not know."""
     announcements = [an_announcement(f"event {at:02}", type=f"t{at}", owner="o", group="g") for at in range(number)]
     assert stand.topic.publish(announcements) == []
-    expected = [(f"event {at:02}", {"type": f"t{at}", "owner": "o", "group": "g"}) for at in range(number)]
-    assert sorted_by_text(stand.published()) == expected
+    stand.has(*announcements)
 
 
 def test_each_has_attributes_of_its_own(stand: Stand) -> None:
     """Most events have no group."""
-    with_a_group, without, bare = an_announcement("1", type="a", group="g"), an_announcement("2", type="b"), "3"
-    assert stand.topic.publish([with_a_group, without, an_announcement(bare)]) == []
-    expected = [("1", {"type": "a", "group": "g"}), ("2", {"type": "b"}), ("3", {})]
-    assert sorted_by_text(stand.published()) == expected
+    announcements = [an_announcement("1", type="a", group="g"), an_announcement("2", type="b"), an_announcement("3")]
+    assert stand.topic.publish(announcements) == []
+    stand.has(*announcements)
 
 
 def test_a_text_arrives_as_it_was_published(stand: Stand) -> None:
     text = '{"x": 1.0, "\u00e4 ": [ ], "\U0001f600": "\\u0000\\n"}'
     owner = "arn:aws:iam::123456789012:user/some body \u00e4"
-    assert stand.topic.publish([an_announcement(text, owner=owner)]) == []
-    assert stand.published() == [(text, {"owner": owner})]
+    announcement = an_announcement(text, owner=owner)
+    assert stand.topic.publish([announcement]) == []
+    stand.has(announcement)
 
 
 def test_the_same_twice_is_published_twice(stand: Stand) -> None:
     """Whoever gets it twice knows it by its id."""
     assert stand.topic.publish([an_announcement(), an_announcement()]) == []
     assert stand.topic.publish([an_announcement()]) == []
-    assert stand.published() == [("{}", {})] * 3
+    stand.has(*[an_announcement()] * 3)
 
 
 def test_large_ones_are_published_too(stand: Stand) -> None:
     """Each as large as an event may be: no two fit into one request."""
     announcements = [an_announcement(str(at) + "x" * 250_000, type="t") for at in range(3)]
     assert stand.topic.publish(announcements) == []
-    assert sorted_by_text(stand.published()) == [(one.text, {"type": "t"}) for one in announcements]
+    stand.has(*announcements)
+
+
+@pytest.mark.parametrize(
+    ("gets", "told"),
+    [({"type": ["a"]}, "1"), ({"group": [{"exists": True}]}, "1"), ({"type": [{"anything-but": ["a"]}]}, "2")],
+    ids=["a value", "any value", "any other value"],
+)
+def test_a_subscriber_here_is_told_what_its_filter_lets_through(gets: FilterPolicy, told: str) -> None:
+    """As SNS does it: the filters are those of the template."""
+    subscribers = here(OnSqlite(lambda layout: Database(layout=layout)))
+    announcements = [an_announcement("1", type="a", group="g"), an_announcement("2", type="b"), an_announcement("3")]
+    assert subscribers.topic(gets).publish(announcements) == []
+    assert subscribers.at_once == subscribers.received() == [told]
+
+
+def test_what_a_subscriber_here_cannot_take_is_reported_by_its_position() -> None:
+    """It is told of it again."""
+    topic = PublishedHere(at_once=[Subscription(use=lambda batch: ["1"], gets={})], queues=[])
+    assert topic.publish([an_announcement("0"), an_announcement("1")]) == [1]
 
 
 # ------------------------------------------------------------ the adapter alone

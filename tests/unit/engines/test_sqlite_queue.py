@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Outgoing, ReceivedMessage
 from delayer.engines.sqlite.database import Database, Unwritten
 from delayer.engines.sqlite.queue import LAYOUT, SqliteQueue

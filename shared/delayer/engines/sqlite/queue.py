@@ -30,7 +30,10 @@ READY: Final = """
     SELECT number, sent_at, tries, message_group, body FROM messages
     WHERE queue = ? AND visible_at <= ? ORDER BY visible_at, number LIMIT ?
 """
-FIRST: Final = "SELECT number, visible_at FROM messages WHERE queue = ? ORDER BY visible_at, number LIMIT ?"
+FIRST: Final = """
+    SELECT number, visible_at, message_group FROM messages WHERE queue = ? ORDER BY visible_at, number LIMIT ?
+"""
+ALL: Final = -1  # of a FIFO queue: any number of those at the front may be of a group that is out
 ONE: Final = "SELECT sent_at, tries, message_group, body, visible_at FROM messages WHERE number = ?"
 DELETE: Final = "DELETE FROM messages WHERE number = ?"
 AGAIN: Final = "UPDATE messages SET visible_at = ?, tries = tries + 1 WHERE number = ?"
@@ -105,15 +108,19 @@ class SqliteQueue:
         if (following := self.next_visible()) is None or following > now:
             return []
         with self.database.reading() as connection:
-            rows = connection.execute(READY, (self.name, now, at_most + len(self._out))).fetchall()
+            limit = ALL if self.fifo else at_most + len(self._out)
+            rows = connection.execute(READY, (self.name, now, limit)).fetchall()
         received: list[ReceivedMessage] = []
         for number, sent_at, tries, group, body in rows:
-            if number in self._out or (self.fifo and group in self._out.values()) or len(received) == at_most:
+            if self._is_out(number, group) or len(received) == at_most:
                 continue
             self._out[number] = group
             received.append(self._received(number, sent_at, tries, body))
         self._next = 0
         return received
+
+    def _is_out(self, number: int, group: str) -> bool:
+        return number in self._out or (self.fifo and group in self._out.values())
 
     def keep(self, number: int) -> Millis | None:
         """One that nobody receives, until somebody takes it. When it is visible; None if it is not there."""
@@ -162,7 +169,10 @@ class SqliteQueue:
             self.database.when_written(partial(self.forget, batch))
 
     def give_back(self, messages: Sequence[ReceivedMessage], seconds: int = 0) -> None:
-        self.put_off(messages, self.clock.now() + seconds * SECOND)
+        until = self.clock.now() + seconds * SECOND
+        with self.database.writing() as connection:
+            connection.executemany(AGAIN, [(until, int(one.message_id)) for one in messages])
+        self.forget(messages)
 
     def forget(self, batch: Sequence[ReceivedMessage]) -> None:
         """Nobody has them any more."""
@@ -174,12 +184,14 @@ class SqliteQueue:
         """When the next message can be received."""
         if self._next == 0:
             with self.database.reading() as connection:
-                rows = connection.execute(FIRST, (self.name, len(self._out) + 1)).fetchall()
-            self._next = next((at for number, at in rows if number not in self._out), None)
+                limit = ALL if self.fifo else len(self._out) + 1
+                rows = connection.execute(FIRST, (self.name, limit)).fetchall()
+            self._next = next((at for number, at, group in rows if not self._is_out(number, group)), None)
         return self._next
 
     def visible(self) -> int:
-        return self._count("visible_at <= ?")
+        out = ", ".join(map(str, self._out))
+        return self._count(f"visible_at <= ? AND number NOT IN ({out})")
 
     def delayed(self) -> int:
         return self._count("visible_at > ?")
