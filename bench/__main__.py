@@ -42,7 +42,7 @@ def compare(options: Options) -> int:
     peers_report.show(outcomes, console)
     if options.json:
         peers_report.write_json(options.json, options, outcomes)
-    return 0 if all(one.is_correct for one in outcomes if one.name == OURS) else 1
+    return 0 if all(one.is_correct for one in outcomes if one.name in OURS) else 1
 
 
 if __name__ == "__main__":

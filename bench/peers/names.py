@@ -1,7 +1,7 @@
 """The schedulers by name, in the order in which they are measured."""
 
-OURS = "delayer"
-USUAL = ("celery", "apscheduler", "huey", "procrastinate", "delayer-aws", OURS)  # of a small run
+OURS = ("delayer-serve", "delayer")  # the engine on one machine, and the stack on the emulator
+USUAL = ("celery", "apscheduler", "huey", "procrastinate", "delayer-aws", *OURS)  # of a small run
 NAMES = (
     "celery",
     "celery-minute",
@@ -11,5 +11,5 @@ NAMES = (
     "huey",
     "procrastinate",
     "delayer-aws",
-    OURS,
+    *OURS,
 )

@@ -7,6 +7,7 @@ from bench.peers import contender
 from bench.peers.contender import Contender, Unavailable
 from bench.peers.contenders import apscheduler_sqlite, celery_redis
 from bench.peers.contenders.delayer import Delayer
+from bench.peers.contenders.delayer_serve import DelayerServe
 from bench.peers.contenders.huey_sqlite import Huey
 from bench.peers.contenders.predecessor import Predecessor
 from bench.peers.contenders.procrastinate_postgresql import Procrastinate
@@ -34,6 +35,7 @@ def factories(options: Options) -> Mapping[str, Factory]:
         "huey": Huey,
         "procrastinate": Procrastinate,
         "delayer-aws": Predecessor,
+        "delayer-serve": DelayerServe,
         "delayer": lambda: Delayer(options.parameters),
     }
 

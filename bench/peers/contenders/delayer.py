@@ -1,34 +1,24 @@
 """Delayer itself, on the emulator."""
 
-import json
 import os
 import signal
-from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from bench.load import calls
-from bench.load.calls import NewSchedule
 from bench.load.clients import Client
-from bench.load.due_times import SECOND
-from bench.load.generator import now
-from bench.peers.contender import CANCELLED, MEASURES, TOO_LATE, UNANSWERED, Memory
+from bench.peers.contender import MEASURES, Memory
+from bench.peers.contenders.over_http import OverHttp
 from bench.peers.processes import memory_mb, proportional_mb, workers_of
 from local.emulator.metering.units import item_bytes
-from local.errors import EmulatorError
 from local.stack.emulated_stack import EmulatedStack
 
-BATCH = 100  # schedules in one POST
-CLIENTS = 2
-AN_HOUR = 3600 * SECOND
 SAMPLE = 100  # items
 OVERHEAD_BYTES = 100  # which DynamoDB adds to each item when it bills storage
-STILL_TO_COME = {"scheduled", "enqueued", "claimed"}
 
 
-class Delayer:
+class Delayer(OverHttp):
     """The functions' processes are killed; the emulator, which plays AWS, stays, and starts them again as AWS does."""
 
     measures: Collection[str] = MEASURES
@@ -39,7 +29,6 @@ class Delayer:
     def __init__(self, parameters: Mapping[str, str]) -> None:
         # Many thousands are POSTed at once, to see what they take: an owner's quota is not what is measured.
         self.parameters = {"MaxCreatesPerSecond": "0", **parameters}
-        self.far_ahead = 0  # schedules that only wait
         self.settings = " ".join(f"{name}={value}" for name, value in sorted(self.parameters.items()))
 
     def __enter__(self) -> Self:
@@ -52,31 +41,6 @@ class Delayer:
     ) -> None:
         self.stack.stop()
 
-    def schedule(self, url: str, times: Sequence[int]) -> Mapping[str, int]:
-        if len(times) == 1:
-            return {self.client.post(NewSchedule(due=times[0], target=url)): times[0]}
-        batches = [times[start : start + BATCH] for start in range(0, len(times), BATCH)]
-        with ThreadPoolExecutor(CLIENTS) as threads:
-            done = list(threads.map(lambda batch: self.post(url, batch), batches))
-        self.far_ahead += sum(due > now() + AN_HOUR for due in times)
-        return {schedule_id: due for one in done for schedule_id, due in one.items()}
-
-    def post(self, url: str, times: Sequence[int]) -> dict[str, int]:
-        """One batch; EmulatorError if any of it was refused."""
-        news = [NewSchedule(due=due, target=url) for due in times]
-        call = calls.post_batch(news)
-        response = self.client.send(call)
-        if failure := response.failure(call):
-            raise EmulatorError(f"A POST of a batch failed: {failure}.")
-        results = json.loads(response.body)["results"]
-        if refused := [result for result in results if result["status"] != calls.CREATED]:
-            raise EmulatorError(f"A schedule of a batch was refused: {refused[0]}.")
-        return {result["schedule"]["scheduleId"]: due for result, due in zip(results, times, strict=True)}
-
-    def cancel(self, schedule_id: str) -> str:
-        answers = {200: CANCELLED, 409: TOO_LATE}
-        return answers.get(self.client.send(calls.delete(schedule_id)).status, UNANSWERED)
-
     def kill(self) -> None:
         for number in workers_of(self.leader):
             with suppress(ProcessLookupError):
@@ -84,14 +48,6 @@ class Delayer:
 
     def restart(self) -> None:
         """The emulator does it when something is to be done."""
-
-    def waiting(self, missing: Collection[str]) -> int:
-        return sum(self.state_of(one) in STILL_TO_COME for one in missing)
-
-    def state_of(self, schedule_id: str) -> str:
-        """As GET says."""
-        response = self.client.send(calls.get(schedule_id))
-        return str(json.loads(response.body)["state"]) if response.status == calls.OK else "unknown"
 
     def memory(self) -> Memory | None:
         used, emulator = memory_mb([self.leader]), proportional_mb(self.leader)

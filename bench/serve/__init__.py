@@ -1,0 +1,1 @@
+"""What `delayer serve` can do on this machine."""
