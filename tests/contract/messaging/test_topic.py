@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from delayer.engines.aws.messaging import MESSAGES, TOPIC_BATCH_BYTES, SnsTopic
+from delayer.engines.filter_policy import FilterPolicy
 from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Announcement, ReceivedMessage, Topic
 from delayer.engines.sqlite.database import Database
@@ -20,7 +21,7 @@ from delayer.serve.reactions import Subscription
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import Aws
 from tests.contract.engines import OnSqlite
-from tests.fakes.messaging import FilterPolicy, MemoryTopic
+from tests.fakes.messaging import MemoryTopic
 from tests.samples import NOW
 
 _names = (f"topic-{number}" for number in count())
