@@ -5,7 +5,9 @@ it is until then: the first page of the table, in the order of time, is what is 
 same, for its target or its owner, waits in the delayer queue, from which the relay takes it as on AWS.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import accumulate
 from typing import Final
 
 from attrs import define, field, frozen
@@ -13,7 +15,7 @@ from attrs import define, field, frozen
 from delayer.actions.rules.message_group import message_group_of
 from delayer.dead_letters.dead_letter import undeliverable
 from delayer.engines.ports import Outgoing
-from delayer.engines.sqlite.store import SqliteStore
+from delayer.engines.sqlite.store import DueItem, SqliteStore, decode
 from delayer.engines.store.model import Item
 from delayer.enqueue.rules import MoveToDeadLetters
 from delayer.flow.rules.gate import Go, Later
@@ -33,6 +35,7 @@ from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import Bucket, RecordKey
 
 AGAIN: Final = 1  # second, before the relay has another look at what failed
+BYTES: Final = 1_000_000  # of records in a page: each is written some three times in its turn
 AFTER_ALL: Final = "\x7f"  # behind all sort keys that begin the same
 
 
@@ -67,27 +70,51 @@ class Bodies(dict[str, str]):
 
 @frozen(kw_only=True)
 class Fire(Relay):
-    """One page of the table."""
+    """Page after page of the table."""
 
     in_order: SqliteStore  # the table, in the order of time
     schedules: StoredScheduleTable
     handed_over: HandedOver
+    noted_at: Callable[[Millis], AbstractContextManager[None]]  # what is written meanwhile is of that moment, for the feed
 
     def next_at(self) -> Millis | None:
         """When there will be something to fire, as far as it is known now."""
         first = self.in_order.first(self.schedules.table)
         return None if first is None else int(first.partition("#")[0]) - self.lead
 
-    def page(self, at_most: int) -> int:
-        """Fires up to so many. Returns their number."""
-        now = self.clock.now()
-        until = now + self.lead
+    def due(self, at_most: int) -> Sequence[DueItem]:
+        """The first records that are due, in the order of time: up to so many, and no more than a turn may write."""
+        until = self.clock.now() + self.lead
         last = Bucket(minute=minute_of(until), shard=0).key + AFTER_ALL
         found = self.in_order.due(self.schedules.table, last, "", at_most)
-        due = {sort: item for sort, item in found if int(sort[:13]) <= until}
-        if due:
-            self._fire_all(due, now)
-        return len(due)
+        sizes = accumulate(len(one.text) for one in found)
+        return [
+            one
+            for one, size in zip(found, sizes, strict=True)
+            if int(one.sort[:13]) <= until and (size <= BYTES or one is found[0])
+        ]
+
+    def page(self, due: Sequence[DueItem]) -> None:
+        """Fires all of them, or raises: perhaps one of them is to blame."""
+        now = self.clock.now()
+        with self.noted_at(now):
+            self._fire_all({one.sort: decode(one.text) | {"bucket": one.partition} for one in due}, now)
+
+    def set_aside(self, one: DueItem) -> None:
+        """What raises alone goes to the relay, which looks at it again and again, later each time (ADR 0186).
+
+        What no message can be made of goes as it is: the relay makes a dead letter of it.
+        """
+        now = self.clock.now()
+        try:
+            row = from_item(decode(one.text))
+            assert isinstance(row, Schedule)
+            sent = self._outgoing(self._message(row, now))
+        except Exception:  # noqa: BLE001 - what was raised is told already
+            sent = Outgoing(body=one.text.decode(errors="backslashreplace"), delay_seconds=AGAIN)
+        with self.noted_at(now):
+            self.delayer_queue.send([sent])
+            self.schedules.delete([RecordKey(bucket=one.partition, due=one.sort)])
 
     def _fire_all(self, due: Mapping[str, Item], now: Millis) -> None:
         decisions = {key: self.decide(item, now) for key, item in due.items()}
@@ -111,7 +138,7 @@ class Fire(Relay):
         row = from_item(item)
         if not isinstance(row, Schedule):
             return undeliverable(str(item), str(row), None)
-        message = DelayerMessage(schedule=row, nonce=self.new_token(), enqueued_at=now)
+        message = self._message(row, now)
         try:
             decision = rules.decide(message, now, self.executor_queues)
         except Malformed as error:
@@ -135,9 +162,12 @@ class Fire(Relay):
     def _look_again(self, failed: Mapping[str, DelayerMessage]) -> None:
         """The relay does, in a while: nothing that fails keeps what is due behind it waiting."""
         if failed:
-            self.delayer_queue.send(
-                [
-                    Outgoing(body=encode(one), delay_seconds=AGAIN, message_group=message_group_of(one.schedule))
-                    for one in failed.values()
-                ]
-            )
+            self.delayer_queue.send([self._outgoing(one) for one in failed.values()])
+
+    def _message(self, schedule: Schedule, now: Millis) -> DelayerMessage:
+        """It has left the table when the change feed says so, too: both tell of it, and that is one event."""
+        return DelayerMessage(schedule=schedule, nonce=self.new_token(), enqueued_at=max(now, schedule.created_at))
+
+    def _outgoing(self, message: DelayerMessage) -> Outgoing:
+        group = message_group_of(message.schedule)
+        return Outgoing(body=encode(message), delay_seconds=AGAIN, message_group=group)

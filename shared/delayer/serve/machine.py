@@ -17,7 +17,7 @@ from delayer.engines.sqlite.counters import FeedCounters
 from delayer.engines.sqlite.database import Database, Unwritten
 from delayer.engines.sqlite.feed import SqliteFeed
 from delayer.engines.sqlite.queue import Numbers, SqliteQueue
-from delayer.engines.sqlite.store import SqliteStore
+from delayer.engines.sqlite.store import DueItem, SqliteStore
 from delayer.execute.desk import Desk
 from delayer.execute.execute import Execute
 from delayer.history.announce import Announce
@@ -144,6 +144,7 @@ class Machine:
             in_order=self.items,
             schedules=relay.schedules,
             handed_over=self.handed_over,
+            noted_at=self.feed.at,
         )
         self.uses = self._uses()
         self.telling = self._telling()
@@ -400,8 +401,32 @@ class Machine:
         following = self.fire.next_at()
         if room <= 0 or following is None or following > self.clock.now():
             return False
-        self.turns.do(partial(self.fire.page, min(CLAIMS, room)), partial(self._warn, "nothing was fired"))
+        try:
+            due = self.fire.due(min(CLAIMS, room))
+        except Unavailable as error:
+            self._warn("nothing was fired", error)
+            return False
+        self._fire_all(due)
         return True
+
+    def _fire_all(self, due: Sequence[DueItem]) -> None:
+        """In halves, if it raises. What raises alone is set aside, so that nobody else waits for it."""
+        told = partial(self._not_fired, is_alone=len(due) == 1)
+        if not due or self.turns.do(partial(self.fire.page, due), told) or self.database.is_lost:
+            return
+        if len(due) == 1:
+            self.turns.do(partial(self.fire.set_aside, due[0]), partial(self._warn, "nothing was fired"))
+        else:
+            middle = len(due) // 2
+            for half in (due[:middle], due[middle:]):
+                self._fire_all(half)
+
+    def _not_fired(self, outcome: Any, *, is_alone: bool) -> None:
+        """What raises together with others is told of where it raises alone."""
+        if isinstance(outcome, Unwritten):
+            self._warn("nothing was fired", outcome)
+        elif is_alone:
+            self._warn("a schedule could not be fired: the relay has it", outcome)
 
     def _take_up(self, one: MachineExecutor) -> bool:
         received = one.queue.receive(self.attempts)

@@ -13,7 +13,6 @@ from delayer.engines.store.model import kind_of
 from delayer.history.model import LifecycleRecord, of_record, of_row
 from delayer.ledger import repository as ledger
 from delayer.records.repository import from_item
-from delayer.schedule.instants import SECOND
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.table_change import ChangeKind, RecordChange
 from delayer.schedule.tables import LEDGER, OCCURRENCES, SCHEDULES, WAITING
@@ -46,7 +45,7 @@ def record_change(one: FedChange, tables: Collection[str]) -> RecordChange | Non
         sequence=number,
         read=lambda: from_item(image),
         record={"number": number},
-        at=one.at // SECOND * SECOND,
+        at=one.at,
         event=number,
         expired=one.change.is_expired,
     )

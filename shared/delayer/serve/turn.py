@@ -44,17 +44,19 @@ class Turn:
             with suppress(Unwritten):
                 self.database.probe()
 
-    def do(self, do: Do, deliver: Deliver) -> None:
+    def do(self, do: Do, deliver: Deliver) -> bool:
         """Does one thing. What it returns or raises is delivered when it is on the disk; at once, if nothing is to be.
 
         What it raises undoes it, and nothing else; but if nothing can be written, nothing of the whole turn is. If it
         would have to wait, it is undone, too, and Unavailable: nothing may wait here, and nobody may end the turns.
+        Returns whether it has raised nothing.
         """
         outcome = self._outcome(do)
         if self.database.is_dirty:
             self._held.append((do, deliver, outcome))
         else:
             deliver(outcome)
+        return not isinstance(outcome, Exception)
 
     def _outcome(self, do: Do) -> Any:
         try:
@@ -100,5 +102,7 @@ class Turn:
 
 
 def facts_of(error: BaseException) -> dict[str, object]:
-    """Of what nobody expected, for a log: its type and its place. Its text may hold what a client sent (ADR 0067)."""
+    """For a log. Of what nobody expected, its type and its place: its text may hold what a client sent (ADR 0067)."""
+    if isinstance(error, Unwritten):
+        return {"error": f"{type(error).__name__}: {error}"}
     return {"error": type(error).__name__, "where": traceback.format_tb(error.__traceback__)}

@@ -56,7 +56,10 @@ def test_the_text_of_a_defect_is_not_logged(monkeypatch: pytest.MonkeyPatch) -> 
     running.machine.turn()
     running.machine.turn()
     lines = [one for one in running.observer.lines if "error" in one[2]]
-    assert {one[0] for one in lines} == {"nothing was fired", "stream-lifecycle has failed"}
+    assert {one[0] for one in lines} == {
+        "a schedule could not be fired: the relay has it",
+        "stream-lifecycle has failed",
+    }
     assert {one[2]["error"] for one in lines} == {"ValueError"}
     assert all(one[2]["where"] for one in lines)
     assert SAID not in str(running.observer.lines)

@@ -1,7 +1,8 @@
 """The change feed: what was written to the tables that somebody reads changes of, with the write itself (ADR 0185)."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
 from typing import Final
@@ -75,6 +76,7 @@ class SqliteFeed:
     cursors: dict[str, int] = field(factory=dict, init=False)
     _is_known: bool = field(default=True, init=False)  # the cursors are as on the disk
     _before_recent: int = field(default=0, init=False)
+    _moment: Millis | None = field(default=None, init=False)
     # The newest of them, without a gap. They need not be read, nor decoded.
     _recent: deque[FedChange] = field(factory=lambda: deque(maxlen=RECENT), init=False)
 
@@ -90,7 +92,7 @@ class SqliteFeed:
 
     def note(self, changes: Sequence[TextChange]) -> None:
         """Within the transaction that makes them."""
-        now = self.clock.now()
+        now = self.clock.now() if self._moment is None else self._moment
         for one in changes:
             if one.table in self.tables:
                 before, self.last = self.last, self.numbers()
@@ -99,6 +101,15 @@ class SqliteFeed:
                 with self.database.writing() as connection:
                     connection.execute(APPEND, (self.last, now, *one))
                 self._recent.append(FedChange(self.last, now, one))
+
+    @contextmanager
+    def at(self, moment: Millis) -> Iterator[None]:
+        """What is noted meanwhile was made at one moment, whatever the clock says."""
+        self._moment = moment
+        try:
+            yield
+        finally:
+            self._moment = None
 
     def after(self, number: int, at_most: int) -> list[FedChange]:
         """Those behind a number, in order."""

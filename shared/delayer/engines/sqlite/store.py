@@ -4,7 +4,7 @@ import base64
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 from attrs import field, frozen
@@ -54,7 +54,8 @@ PUT: Final = """
     ON CONFLICT DO UPDATE SET item = excluded.item, expires = excluded.expires
 """
 DUE: Final = """
-    SELECT sort, item FROM items WHERE table_name = ? AND (partition, sort) <= (?, ?) ORDER BY partition, sort LIMIT ?
+    SELECT partition, sort, item FROM items WHERE table_name = ? AND (partition, sort) <= (?, ?)
+    ORDER BY partition, sort LIMIT ?
 """
 FIRST: Final = "SELECT sort FROM items WHERE table_name = ? ORDER BY partition, sort LIMIT 1"
 DELETE: Final = "DELETE FROM items WHERE table_name = ? AND partition = ? AND sort = ?"
@@ -111,6 +112,14 @@ def _restored(value: Any) -> Value:
         case list():
             return [_restored(one) for one in value]
     return value
+
+
+class DueItem(NamedTuple):
+    """An item as it is stored: whether it can be read is seen later."""
+
+    partition: str
+    sort: str
+    text: bytes
 
 
 Place: TypeAlias = tuple[str, str, str]
@@ -190,11 +199,9 @@ class SqliteStore:
         with self.database.writing() as connection:
             self._written(connection, writes)
 
-    def due(self, table: str, partition: str, sort: str, at_most: int) -> list[tuple[str, Item]]:
-        """The first items of a table up to these keys, with their sort keys: its keys are in the order of time."""
-        with self.database.reading() as connection:
-            rows = connection.execute(DUE, (table, partition, sort, at_most)).fetchall()
-        return [(key, decode(text)) for key, text in rows]
+    def due(self, table: str, partition: str, sort: str, at_most: int) -> list[DueItem]:
+        """The first items of a table up to these keys: its keys are in the order of time."""
+        return [DueItem(*row) for row in self.database.read(DUE, (table, partition, sort, at_most))]
 
     def first(self, table: str) -> str | None:
         """The sort key of the first item."""
