@@ -95,6 +95,7 @@ class CancelGroup:
     observer: Observer
     new_token: Callable[[], str]
     budget: Millis = field(default=30_000)  # what is left after this long goes on behind the owner's other jobs
+    at_a_time: int = field(factory=lambda: AT_A_TIME)
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Returns the ids of the messages that SQS must deliver again."""
@@ -104,9 +105,11 @@ class CancelGroup:
         try:
             message = decode(received.body, GroupMessage)
             job = self.jobs.read(message.owner, message.job)
-            began = self.clock.now()
-            while job and not job.finished_at and self.clock.now() <= began + self.budget:
+            until = self.clock.now() + self.budget
+            while job and not job.finished_at:
                 job = self._page(job)
+                if self.clock.now() > until:
+                    break
             return not (job and not job.finished_at and self.group_queue.send([outgoing(job, self.new_token())]))
         except Malformed as error:
             self.observer.warn("not a job", reason=error.reason)
@@ -129,7 +132,7 @@ class CancelGroup:
     def _schedules(self, job: JobRow) -> tuple[list[Outcome], str]:
         """Returns the outcomes of a page of them, and its last one if there are others."""
         since = self.clock.now() - STALE_AFTER
-        page = self.registry.members(job.owner, job.group, 0, FAR, job.after, AT_A_TIME)
+        page = self.registry.members(job.owner, job.group, 0, FAR, job.after, self.at_a_time)
         bound = [member.schedule_id for member in page.members if member.created_at <= job.bound]
         # No margin is counted from the id of what waits for its time. Others as old have expired, or will in a day.
         earlier = [one for one in bound if is_undecided(one) or address_of(one).due >= since]

@@ -34,6 +34,7 @@ from delayer.serve.fire import Fire, HandedOver
 from delayer.serve.folders import Extensions
 from delayer.serve.following import AgainSource, FeedSource
 from delayer.serve.lives import Alone, Lives, Whose, with_care
+from delayer.serve.minutes import AT_A_TIME, BUDGET, InPortions, Portions
 from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
 from delayer.serve.reactions import FEEDS, Published, Subscription, lifecycle_record, record_change
 from delayer.serve.space import Space
@@ -44,7 +45,7 @@ from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.functions import loaded
 from delayer.wiring.manifest import reaction_of
-from delayer.wiring.pump import Batch, Minutes, QueueSource, Source
+from delayer.wiring.pump import Batch, QueueSource, Source
 from delayer.wiring.use_cases import execute, line
 
 LAYOUT: Final = "".join(
@@ -66,7 +67,8 @@ HAVE_SETTINGS: Final = ("delayer.engines.process", "delayer.extension.executor",
 RELAY, EXECUTOR, POLICY, SUBSCRIBER = "delayer-relay", "executor-", "policy-", "subscriber-"
 TIMING, EVENTS, OCCURRENCES = "timing-enqueuer", "stream-lifecycle", "stream-occurrences"
 JOURNALS, STEPPER, CANCELS_GROUPS = "lifecycle-journal", "series-stepper", "job-group-canceller"
-EACH_MINUTE: Final = ("task-1minute-series", "task-1minute-timing")
+SERIES_MINUTE, TIMING_MINUTE = "task-1minute-series", "task-1minute-timing"
+EACH_MINUTE: Final = (SERIES_MINUTE, TIMING_MINUTE)
 KEYS: Final = "operator-id-key"
 ENDS: Final = frozenset({"api-schedule-delete", "api-schedule-stop", "api-series-delete", "api-group-delete"})
 
@@ -211,6 +213,7 @@ class Machine:
         uses: dict[str, Callable[..., Any]] = {one: reaction_of(one).made(self.parts.of(one)) for one in named}
         relay: Any = uses[RELAY]
         uses[RELAY] = evolve(relay, successors=Successors(at_most=0))  # what was undone may not be remembered
+        uses |= self._in_portions(uses)
         steps = reaction_of(STEPPER).queue
         assert steps
         told = Published(
@@ -219,6 +222,16 @@ class Machine:
         )
         uses |= {one: build(Announce, self.parts.of(one), topic=told) for one in (EVENTS, OCCURRENCES)}
         return uses | {POLICY + one: partial(self._decide, POLICY + one) for one in self.settings.policies}
+
+    def _in_portions(self, uses: Mapping[str, Any]) -> dict[str, Any]:
+        """What may have much to do: a turn does a part of it."""
+        part = {"budget": BUDGET, "at_a_time": AT_A_TIME}
+        series, timing = (evolve(uses[one], **part) for one in (SERIES_MINUTE, TIMING_MINUTE))
+        return {
+            SERIES_MINUTE: evolve(series, net=evolve(series.net, **part)),
+            TIMING_MINUTE: Portions(clock=self.clock, pages=timing.pages),
+            CANCELS_GROUPS: evolve(uses[CANCELS_GROUPS], budget=0, at_a_time=AT_A_TIME),
+        }
 
     def _decide(self, policy: str, batch: Sequence[ReceivedMessage]) -> Any:
         """The function of a policy is loaded when it is asked for the first time."""
@@ -245,7 +258,7 @@ class Machine:
             QueueSource(function=RELAY, queue=self.queue("delayer"), alone=True),
             *(QueueSource(function=POLICY + one, queue=self.queue(POLICY + one)) for one in self.settings.policies),
             QueueSource(function=CANCELS_GROUPS, queue=self.queue("group"), at_most=1),
-            *(Minutes(function=one, clock=self.clock) for one in EACH_MINUTE if self.each_minute),
+            *(InPortions(function=one, clock=self.clock) for one in EACH_MINUTE if self.each_minute),
             *(self._asides(one) for one in [*fed, self.telling]),
         ]
 
@@ -495,16 +508,18 @@ class Machine:
         self._told_at = self.clock.now()
         return self._take(self.telling)
 
-    def _run(self, batch: Batch) -> None:
+    def _run(self, batch: Batch) -> Any:
         """One function: all that it does, or nothing."""
-        given = [] if isinstance(batch.source, Minutes) else [batch.items]
+        if isinstance(batch.source, InPortions):
+            return self.uses[batch.function]()
         try:
-            failed = self.uses[batch.function](*given)
+            failed = self.uses[batch.function](batch.items)
         except NotYet as early:
             assert isinstance(batch.source, QueueSource)
             batch.source.queue.put_off(batch.items, early.until)
-            return
-        batch.settle(failed if isinstance(failed, list) else [])
+        else:
+            batch.settle(failed if isinstance(failed, list) else [])
+        return None
 
     def _has_run(self, batch: Batch, outcome: Any) -> None:
         """What has failed comes again, later each time; what could not be written comes as if nothing had been."""
@@ -514,6 +529,8 @@ class Machine:
         elif isinstance(outcome, Exception):
             self._warn(f"{batch.function} has failed", outcome)
             self._again.append(partial(self._set_aside, batch, outcome))
+        elif outcome is False and isinstance(batch.source, InPortions):
+            batch.source.go_on()
 
     def _set_aside(self, batch: Batch, error: Exception) -> None:
         """Within the next turn; again after that, until it is on the disk."""

@@ -96,9 +96,20 @@ class TimingNet:
     ask: AskPolicies
     observer: Observer
     budget: Millis = field(default=40_000)  # begins no further page after this long
+    at_a_time: int = 100  # schedules of a page
 
     def __call__(self) -> None:
         """Raises Unavailable if AWS failed; the next tick tries again."""
+        until, failed = self.clock.now() + self.budget, 0
+        for unsent in self.pages():
+            failed += unsent
+            if self.clock.now() > until:
+                break
+        if failed:
+            raise Unavailable(f"{failed} messages to policies could not be sent; the next tick tries others")
+
+    def pages(self) -> Iterator[int]:
+        """Page after page: how many messages of each could not be sent."""
         began = self.clock.now()
         shards = self.control.shards()
         if shards is None:
@@ -107,31 +118,23 @@ class TimingNet:
         since = min((one for one in oldest if one is not None), default=None)
         if since is not None:  # an idle stack writes no metric that it would pay for
             self.observer.measure_lateness(began - since, "UndecidedAge")
-        failed = 0
         for shard, first in enumerate(oldest):
             if first is not None and began - first >= FIRST[0] * MINUTE:
-                failed += self._search(shard, minute_of(first), minute_of(began), began + self.budget)
-        if failed:
-            raise Unavailable(f"{failed} messages to policies could not be sent; the next tick tries others")
+                yield from self._search(shard, minute_of(first), minute_of(began))
 
     def _oldest(self, shard: int) -> Millis | None:
         page = self.undecided.page(shard, 0, self.clock.now() + SECOND, at_most=1)
         return address_of(page.waits[0].schedule_id).due if page.waits else None
 
-    def _search(self, shard: int, oldest: Minute, now: Minute, until: Millis) -> int:
-        """How many could not be sent."""
-        return sum(self._minute(shard, minute, until) for minute in minutes_to_search(now, oldest))
-
-    def _minute(self, shard: int, minute: Minute, until: Millis) -> int:
-        """All that was accepted then: whoever looked at some of it only would find the same ones each time."""
-        failed, after = 0, ""
-        while self.clock.now() <= until:
-            page = self.undecided.page(shard, start_of(minute), start_of(minute + 1), after)
-            failed += len(self.ask.send(page.waits)) if page.waits else 0
-            after = page.more
-            if not after:
-                break
-        return failed
+    def _search(self, shard: int, oldest: Minute, now: Minute) -> Iterator[int]:
+        """All that was accepted in a minute: whoever looked at some of it only would find the same ones each time."""
+        for minute in minutes_to_search(now, oldest):
+            since, until, more = start_of(minute), start_of(minute + 1), ""
+            while True:
+                page = self.undecided.page(shard, since, until, more, self.at_a_time)
+                yield len(self.ask.send(page.waits)) if page.waits else 0
+                if not (more := page.more):
+                    break
 
 
 @frozen(kw_only=True)

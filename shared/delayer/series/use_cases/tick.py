@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from delayer.accept.rules.status import decide_replace
 from delayer.accept.use_cases.issue import Ids
@@ -67,28 +67,34 @@ class Net:
     step_series: Callable[[Happened], None]  # StepSeries
     parallel: Parallel
     observer: Observer
+    budget: Millis = field(default=NET_BUDGET)
+    at_a_time: int = 100  # rows of a page
 
-    def __call__(self, began: Millis) -> None:
+    def __call__(self, began: Millis) -> bool:
         """First the minute that was over just now, so that a lost event costs minutes also during a catch-up.
 
-        Then all that can be closed, as far as it comes. Raises Unavailable: the next tick goes on where this one ended.
+        Then all that can be closed, as far as it comes: whether that was all. It comes one page further at least.
+        Raises Unavailable: the next tick goes on where this one ended.
         """
         shards = self.control.shards()
         if shards is None:
-            return  # nothing was ever scheduled
+            return True  # nothing was ever scheduled
         place = self.series_progress.place() or NetPosition(minute=shards.since)
         near = near_minute(began)
+        until = began + self.budget
         if near >= place.minute:
-            self._look_at(NetPosition(minute=near), shards, began, is_last=False)
-        place = self._close(place, shards, began)
+            self._look_at(NetPosition(minute=near), shards, until - self.budget // 2, is_last=False)
+        place = self._close(place, shards, until)
         self.series_progress.reach(place)
         self.observer.note("looked after series", minutesBehind=minute_of(began) - place.minute)
+        return not may_close(place.minute, self.clock.now())
 
-    def _close(self, place: NetPosition, shards: Shards, began: Millis) -> NetPosition:
+    def _close(self, place: NetPosition, shards: Shards, until: Millis) -> NetPosition:
         """How far it came."""
+        until = max(until, self.clock.now())
         while may_close(place.minute, self.clock.now()):
             try:
-                stopped = self._look_at(place, shards, began, is_last=True)
+                stopped = self._look_at(place, shards, until, is_last=True)
             except Unavailable:
                 self.series_progress.reach(place)  # what is before it is done
                 raise
@@ -97,13 +103,13 @@ class Net:
             place = NetPosition(minute=place.minute + 1)
         return place
 
-    def _look_at(self, place: NetPosition, shards: Shards, began: Millis, *, is_last: bool) -> NetPosition | None:
+    def _look_at(self, place: NetPosition, shards: Shards, until: Millis, *, is_last: bool) -> NetPosition | None:
         """All that is filed in a minute from this place on; None if it came to the end. Raises Unavailable.
 
         With `is_last` the minute is not looked at again: what is not settled is filed in another one.
         """
         buckets = [Bucket(minute=place.minute, shard=shard) for shard in range(place.shard, shards.highest + 1)]
-        if self.clock.now() > began + NET_BUDGET:
+        if self.clock.now() > until:
             return place
         firsts = self.parallel.map(lambda one: self._page(one, place.after if one == buckets[0] else ""), buckets)
         for bucket, first in zip(buckets, firsts, strict=True):
@@ -112,15 +118,15 @@ class Net:
                 self._handle(page, bucket, is_last=is_last)
                 if not page.more:
                     break
-                if self.clock.now() > began + NET_BUDGET:
+                if self.clock.now() > until:
                     return evolve(place, shard=bucket.shard, after=page.more)
-                page = self.series.page(bucket, page.more)
+                page = self.series.page(bucket, page.more, self.at_a_time)
         return None
 
     def _page(self, bucket: Bucket, after: str) -> FiledPage | Unavailable:
         """Within a thread: what is raised there is raised later."""
         try:
-            return self.series.page(bucket, after)
+            return self.series.page(bucket, after, self.at_a_time)
         except Unavailable as error:
             return error
 
@@ -299,33 +305,37 @@ class SeriesTick:
     """One tick."""
 
     clock: Clock
-    net: Callable[[Millis], None]
+    net: Callable[[Millis], bool]  # Net
     series_upkeep: SeriesUpkeep
     series_progress: SeriesProgress
     renew_series: Renew
     tz_version: Callable[[], str]
     parallel: Parallel
     observer: Observer
+    budget: Millis = field(default=BUDGET)
+    at_a_time: int = 100  # series of a page
 
-    def __call__(self) -> None:
-        """Raises Unavailable if AWS failed; the next tick goes on where this one ended.
+    def __call__(self) -> bool:
+        """Whether all is done that there is. Raises Unavailable if AWS failed; the next tick goes on where this one
+        ended.
 
         Whatever fails of the net and of the two rounds, the others come first.
         """
-        began = self.clock.now()
+        began, are_over = self.clock.now(), []
         try:
-            self.net(began)
+            are_over.append(self.net(began))
         finally:
             try:
                 wake = self.renew_series.wake
-                self._go_on(Directory.WAITING, lambda stored: waking_round(stored, began), wake, began)
+                are_over.append(self._go_on(Directory.WAITING, lambda stored: waking_round(stored, began), wake, began))
             finally:
-                self._go_on(
-                    Directory.ZONED,
-                    lambda stored: zone_round(stored, self.tz_version(), began),
-                    self.renew_series.recompute,
-                    began,
+                recompute = self.renew_series.recompute
+                are_over.append(
+                    self._go_on(
+                        Directory.ZONED, lambda stored: zone_round(stored, self.tz_version(), began), recompute, began
+                    )
                 )
+        return all(are_over)
 
     def _go_on(
         self,
@@ -333,15 +343,15 @@ class SeriesTick:
         wanted: Callable[[Round | None], Round],
         renew: Callable[[SeriesKey], None],
         began: Millis,
-    ) -> None:
-        """Some pages of a round, and notes after each how far it came."""
+    ) -> bool:
+        """Some pages of a round, and notes after each how far it came: whether to its end."""
         stored = self.series_progress.round(directory)
         current = wanted(stored)
         if stored != current:
             self.observer.note("a round through series begins", directory=directory, label=current.label)
             self.series_progress.note(directory, current)
-        while not current.is_over and self.clock.now() <= began + BUDGET:
-            page = self.series_upkeep.listed(directory, current.part, current.after)
+        while not current.is_over:
+            page = self.series_upkeep.listed(directory, current.part, current.after, self.at_a_time)
             done = self.parallel.map(
                 lambda key: is_done(lambda: renew(key), self.observer, series=key.series), page.keys
             )
@@ -349,3 +359,6 @@ class SeriesTick:
                 raise Unavailable(f"{done.count(False)} series could not be renewed; the next tick tries again")
             current = went_on(current, directory, page.more)
             self.series_progress.note(directory, current)
+            if self.clock.now() > began + self.budget:
+                break
+        return current.is_over
