@@ -75,7 +75,7 @@ class Fire(Relay):
     in_order: SqliteStore  # the table, in the order of time
     schedules: StoredScheduleTable
     handed_over: HandedOver
-    noted_at: Callable[[Millis], AbstractContextManager[None]]  # what is written meanwhile is of that moment, for the feed
+    noted_at: Callable[[Millis], AbstractContextManager[None]]  # what is written meanwhile is of that moment
 
     def next_at(self) -> Millis | None:
         """When there will be something to fire, as far as it is known now."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from delayer.actions.rules.model import Done
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.relay import rules
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.schedule.messages import ExecutorMessage

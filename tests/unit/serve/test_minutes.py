@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from delayer.engines.memory.runtime import ManualClock
+from delayer.engines.memory import ManualClock
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, minute_of
 from tests.unit.serve.machines import Running
