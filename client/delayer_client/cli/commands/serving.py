@@ -1,4 +1,4 @@
-"""`delayer serve` and `delayer token`: the durable scheduler of one machine, and who may call it from elsewhere."""
+"""`delayer serve` and what belongs to it: the durable scheduler of one machine, its tokens and its keys."""
 
 import os
 import traceback
@@ -214,6 +214,25 @@ def token_(
         session.output.note(f"Keep it: it is shown only now. It may {' and '.join(scopes)} for {owner}.")
 
 
+def renew_keys_(session: "Session") -> None:
+    """Make a new key for the secrets of an engine, and encrypt them anew with it. The engine must be stopped.
+
+    The new key is added to the file secrets.key in the data folder. If the keys are in DELAYER_SECRETS_KEY, add a new
+    one there first, behind the others: then the secrets are encrypted with that. Former keys stay where they are, for
+    backups; afterwards the engine does not need them.
+    """
+    with needing("serve"):
+        from delayer.serve.renewal import renew_keys
+
+    with refusing():
+        done = renew_keys(Path(session.settings.data or DATA))
+    values = "the value of 1 connection" if done.values == 1 else f"the values of {done.values:,} connections"
+    shown = {"key": done.key, "values": done.values, "former": list(done.former)}
+    session.output.one(shown, f"Key {done.key} encrypts the signing keys and {values} from now on.")
+    if done.former and not session.as_json:
+        session.output.note(f"The engine does not need these any more: {', '.join(done.former)}.")
+
+
 def add(app: typer.Typer) -> None:
     """Adds them."""
     command(
@@ -233,6 +252,14 @@ def add(app: typer.Typer) -> None:
         panel=PANEL,
         takes=("json",),
     )(token_)
+    command(
+        app,
+        "renew-keys",
+        "delayer renew-keys",
+        "delayer renew-keys --data /var/lib/delayer",
+        panel=PANEL,
+        takes=("data", "json"),
+    )(renew_keys_)
 
 
 ALL: Final = (add,)
