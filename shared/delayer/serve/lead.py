@@ -116,7 +116,10 @@ class Leader:
         )
         ports = {"items": self.machine.items, "secrets": self.machine.around.secrets, "observer": self.observer}
         self.machine.alone = Children(
-            ports={**ports, "seal": self.machine.around.seal}, settings=self.environment, chosen=self.chosen
+            ports={**ports, "seal": self.machine.around.seal},
+            settings=self.environment,
+            chosen=self.chosen,
+            files=self.extensions.files,
         )
         self.upkeep = self.machine.upkeep(self.space, log_of(self.database.path)) if self.space else None
         self.thread = Thread(target=self._lead, name="turns", daemon=True)
