@@ -18,6 +18,7 @@ from delayer_client.cli.options import command
 from delayer_client.cli.profiles import VARIABLES
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.refusals import Failed
+from delayer_client.scaffold.new_action import INTO, NameRules, NotMade, new_action
 
 if TYPE_CHECKING:
     from delayer.serve.door.incoming import Application
@@ -214,6 +215,30 @@ def token_(
         session.output.note(f"Keep it: it is shown only now. It may {' and '.join(scopes)} for {owner}.")
 
 
+def new_action_(
+    session: "Session",
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The type of the action, such as slack-post.", show_default=False)
+    ],
+    into: Annotated[str, typer.Option("--into", metavar="DIR", help="The folder around it.")] = INTO,
+) -> None:
+    """Make an action of your own for an engine: a folder with a function, a test and a page about it.
+
+    It works already: it accepts schedules, and is done with each when it is due.
+    """
+    with needing("serve"):
+        from delayer.actions.rules.foreign import LONGEST_TYPE, TYPE, built_in
+
+    rules = NameRules(pattern=TYPE, longest=LONGEST_TYPE, taken=built_in())
+    try:
+        files = new_action(name, Path(into), rules)
+    except NotMade as error:
+        raise Failed(str(error), Exit.USAGE) from error
+    session.output.one({"files": list(map(str, files))}, "\n".join(f"Wrote {one}." for one in files))
+    if not session.as_json:
+        session.output.note(f"Run it: delayer serve --actions {into}. Test it: pytest {files[0].parent}")
+
+
 def renew_keys_(session: "Session") -> None:
     """Make a new key for the secrets of an engine, and encrypt them anew with it. The engine must be stopped.
 
@@ -252,6 +277,14 @@ def add(app: typer.Typer) -> None:
         panel=PANEL,
         takes=("json",),
     )(token_)
+    command(
+        app,
+        "new-action",
+        "delayer new-action slack-post",
+        "delayer new-action slack-post --into /srv/delayer/actions",
+        panel=PANEL,
+        takes=("json",),
+    )(new_action_)
     command(
         app,
         "renew-keys",
