@@ -154,7 +154,7 @@ endpoints: $(LOCAL) ## write the layer's list of AWS's endpoints anew, from that
 	@PYTHONPATH=shared $(BIN)/python shared/endpoints.py
 
 new-executor new-subscriber new-policy rm-executor rm-subscriber rm-policy: $(INSTALLED)
-	@$(BIN)/python -m local.scaffold $@ --name="$(NAME)" --longest-stack-name $(LONGEST_STACK_NAME) $(if $(FORCE),--force) && \
+	@PYTHONPATH=client $(BIN)/python -m local.scaffold $@ --name="$(NAME)" --longest-stack-name $(LONGEST_STACK_NAME) $(if $(FORCE),--force) && \
 		$(BIN)/python client/generate/models.py && PYTHONPATH=shared:client:. $(BIN)/python -m tests.frozen --deployment
 new-executor: ## add an action: a folder, a test, a name in the template (NAME=slack-post)
 rm-executor: ## take an action out again (NAME=slack-post; FORCE=1 also deletes what git cannot bring back)

@@ -21,6 +21,10 @@ from operate.deploy.settled import everything, names_of_settled
 CODE_PROPERTIES = {"AWS::Serverless::Function": "CodeUri", "AWS::Serverless::LayerVersion": "ContentUri"}
 # The earliest time that a zip archive can hold; a real one would make each archive differ.
 EPOCH = (1980, 1, 1, 0, 0, 0)
+ON_ONE_MACHINE = (
+    "delayer/serve/",
+    "delayer/engines/sqlite/",
+)  # of `delayer serve`: shared/Makefile leaves them out, too
 HEADER = 16  # bytes of a compiled module before its code
 UNCHECKED_HASH = (1).to_bytes(4, "little")
 
@@ -65,7 +69,8 @@ def archive_of(folder: Path, is_layer: bool) -> bytes:
     if not folder.is_dir():
         raise EmulatorError(f"The template names the folder {folder}, which does not exist.")
     if is_layer:
-        return zipped((f"python/{name}", content) for name, content in compiled(folder, files_under(folder, "delayer")))
+        files = (one for one in files_under(folder, "delayer") if not one[0].startswith(ON_ONE_MACHINE))
+        return zipped((f"python/{name}", content) for name, content in compiled(folder, files))
     return zipped(files_under(folder))
 
 

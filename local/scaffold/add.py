@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from string import Template
 
-from local.scaffold.kind import Kind, Refused, class_name
+from delayer_client.scaffold import APP, README, TEST, Surroundings, module_name, texts
+from local.scaffold.kind import Kind, Refused
 from local.scaffold.name_list import found_in
 
 FILES = Path(__file__).parent / "files"
@@ -29,19 +29,23 @@ def add(root: Path, kind: Kind, name: str, longest_stack: int, say: Callable[[st
     for path in (folder, test):
         if path.exists():
             raise Refused(f"{path.relative_to(root)} is there already. Look at it, and remove it.")
-    values = {"name": name, "Class": class_name(name), "module": name.replace("-", "_")}
-    made = {folder / "app.py": "app.py.txt", folder / "README.md": "README.md", test: "test.py.txt"}
+    title = f"{kind.word}-{name}"
+    around = Surroundings(title=title, folder=f'ROOT / "functions/{title}"', own="from tests.cfn import ROOT")
+    text = texts(kind.word, name, around)
+    made = {folder / APP: text[APP], folder / README: text[README], test: text[TEST]}
     with all_or_nothing(root, [folder, test, template]):
-        for path, source in made.items():
+        for path, content in made.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(Template((FILES / kind.word / source).read_text()).substitute(values))
+            path.write_text(content)
         template.write_text(listed.having(name, kind.last).text)
         if kind.has_class:
             write_contract(root)
     for path in made:
         say(f"Wrote {path.relative_to(root)}.")
     say(f"Added {name} to the list of the parameter {kind.parameter} in template.yaml.")
-    say((FILES / kind.word / "next.txt").read_text().replace("NAME", name).replace("MODULE", values["module"]).rstrip())
+    say(
+        (FILES / kind.word / "next.txt").read_text().replace("NAME", name).replace("MODULE", module_name(name)).rstrip()
+    )
 
 
 def write_contract(root: Path) -> None:

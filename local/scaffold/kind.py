@@ -1,7 +1,5 @@
 """The three kinds of functions that a team adds, and the rules of their names."""
 
-import builtins
-import keyword
 import re
 from collections.abc import Collection
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import Final
 
 from attrs import frozen
 
+from delayer_client.scaffold import OF_EXECUTORS, OF_POLICIES, class_name, has_a_meaning, module_name
 from operate.deploy.settled import NONE
 
 FUNCTION_NAME: Final = 64  # characters, of Lambda's names; one is `<stack>-<kind>-<name>`
@@ -46,7 +45,7 @@ class Kind:
 
     def test(self, root: Path, name: str) -> Path:
         """Of the function."""
-        return root / "tests/functions" / f"test_{self.word}_{name.replace('-', '_')}.py"
+        return root / "tests/functions" / f"test_{self.word}_{module_name(name)}.py"
 
     def _check_word(self, name: str) -> None:
         if not name:
@@ -77,35 +76,24 @@ class Kind:
                 f"{name} has {len(name)} characters, and {longest} are the most: the function's name holds the name of "
                 f"the stack, {longest_stack} characters at most, and Lambda takes {FUNCTION_NAME}."
             )
-        if self.imported and _has_a_meaning(class_name(name), self.imported):
+        if self.imported and has_a_meaning(class_name(name), self.imported):
             raise Refused(
                 f"Its class would be {class_name(name)}, and this name has a meaning in Python or for its author. "
                 f"Choose another name, of two words for example: {self.example}"
             )
 
 
-def _has_a_meaning(name: str, imported: Collection[str]) -> bool:
-    """Whether a class of this name would hide something that its author needs, such as Exception or Retry."""
-    return name in imported or keyword.iskeyword(name) or hasattr(builtins, name)
-
-
 def _joined(name: str) -> str:
     return name.replace("-", "")
 
 
-def class_name(name: str) -> str:
-    """`slack-post` is SlackPost."""
-    return "".join(word.capitalize() for word in name.split("-"))
-
-
-OF_TYPING: Final = ("Annotated", "Literal")
 EXECUTOR: Final = Kind(
     word="executor",
     loop="Fn::ForEach::Executors",
     parameter="Actions",
     example="slack-post",
     last=("remote", "canary"),
-    imported=("Action", "Done", "Executor", "Message", "Meta", "Refused", "Result", "Retry", "Setting", *OF_TYPING),
+    imported=OF_EXECUTORS,
 )
 SUBSCRIBER: Final = Kind(
     word="subscriber", loop="Fn::ForEach::Subscribers", parameter="Subscribers", example="big-spenders"
@@ -115,5 +103,5 @@ POLICY: Final = Kind(
     loop="Fn::ForEach::Policies",
     parameter="Policies",
     example="next-full-hour",
-    imported=("Asked", "At", "Chosen", "Meta", "Policy", "Refused", "Setting", *OF_TYPING),
+    imported=OF_POLICIES,
 )

@@ -22,7 +22,8 @@ ROOMS: dict[str, set[str]] = {
     "eventbridge": {"api", "calls", "transport"},
     "testing": {"api", "synchronous", "asynchronous", "transport", "calls"},
     "console": {"api", "calls", "transport", "asynchronous", "operator"},
-    "cli": {"api", "calls", "transport", "synchronous", "operator", "eventbridge", "console"},
+    "scaffold": set(),
+    "cli": {"api", "calls", "transport", "synchronous", "operator", "eventbridge", "console", "scaffold"},
 }
 # Packages that only these rooms import, because only their extra brings them.
 OF_EXTRAS = {

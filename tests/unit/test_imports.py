@@ -207,6 +207,13 @@ def test_the_fakes_stay_out_of_the_lambdas() -> None:
     check(sorted(ROOT.glob("functions/*/app.py")), "delayer.engines.memory")
 
 
+def test_what_runs_on_one_machine_alone_is_not_missed_in_the_layer() -> None:
+    """It is left out there (shared/Makefile)."""
+    assert [layer for layer, others in LAYERS.items() if "engines.sqlite" in others] == ["serve"]
+    assert [layer for layer, others in LAYERS.items() if "serve" in others] == []
+    check(sorted(ROOT.glob("functions/*/app.py")), "delayer.engines.sqlite", "delayer.serve")
+
+
 def test_nothing_imports_from_functions() -> None:
     """It takes a second: all files are read, and many are parsed."""
     for folder in ("shared", "local", "operate", "tests", "bench"):

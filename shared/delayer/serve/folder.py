@@ -69,10 +69,10 @@ class DataFolder:
         except OSError as error:
             do = "Give the file to the user who runs Delayer, or put the right one in its place"
             raise Refusal(what=f"The database cannot be opened: {error.strerror}", where=where, do=do) from None
-        log = self._size("-wal")
+        log = self._size("-wal")  # it may be there without the file
         found = judge(header, application, version, where=where, log=log, is_interrupted=self._size("-journal") > 0)
         if found is Existing.OLDER:
-            check_room(self._size("") + log, self.free(), where)
+            check_room(self.size(), self.free(), where)
         return found
 
     def keep_copy(self, connection: sqlite3.Connection, version: int) -> Path:
@@ -93,6 +93,10 @@ class DataFolder:
     def close(self) -> None:
         """Gives up the lock, unless a child has the descriptor, too."""
         os.close(self.descriptor)
+
+    def size(self) -> int:
+        """Bytes of the database, with its log."""
+        return self._size("") + self._size("-wal")
 
     def _size(self, suffix: str) -> int:
         path = self.path / f"{DATABASE}{suffix}"

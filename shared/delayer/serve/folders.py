@@ -40,6 +40,7 @@ class Extensions:
     """All that was loaded."""
 
     handlers: Mapping[str, ModuleType] = field(factory=dict)  # by the name of the function, such as `policy-x`
+    files: Mapping[str, Path] = field(factory=dict)  # where each is
 
     def _of(self, kind: str) -> Iterator[tuple[str, Any]]:
         for function, module in self.handlers.items():
@@ -78,8 +79,8 @@ def extensions_in(folders: Sequence[Path]) -> Extensions:
                 what = f"There are two of {function}: the other one is {found[function]}"
                 raise Refusal(what=what, where=str(file), do="Give one of them another name, or leave it out")
             _check_name(kind, name, file)
-            found[function] = file
-    return Extensions(handlers={function: _loaded(function, file) for function, file in found.items()})
+            found[function] = file.resolve()
+    return Extensions(handlers={function: loaded_from(function, file) for function, file in found.items()}, files=found)
 
 
 def _listed(folder: Path) -> list[tuple[str, str, Path]]:
@@ -113,7 +114,8 @@ def _check_name(kind: str, name: str, file: Path) -> None:
         raise Refusal(what=what, where=str(file), do="Choose another name")
 
 
-def _loaded(function: str, file: Path) -> ModuleType:
+def loaded_from(function: str, file: Path) -> ModuleType:
+    """One of them, by its name and its file. Raises Refusal."""
     module = _module(file)
     kind, _, name = function.partition("-")
     handler = getattr(module, "handler", None)

@@ -6,10 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from delayer.engines.sqlite.secrets import KEY_BYTES, KeyRing
-from delayer.serve.folder import write_durably
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.secrets import KEY_BYTES, KeyRing, keys_of_values
+from delayer.engines.sqlite.store import SqliteStore
+from delayer.serve.folder import FULL, write_durably
 from delayer.serve.refusal import Refusal
+from delayer.serve.signing_rows import keys_of_signing
 
+KEYS: Final = "secrets.key"  # the file in the folder
 VARIABLE: Final = "DELAYER_SECRETS_KEY"
 OTHERS: Final = 0o077  # the rights of all but the owner of the file
 
@@ -25,7 +29,7 @@ def open_keys(path: Path, environment: Mapping[str, str], in_use: Iterable[str])
         keys, where = parsed(text, VARIABLE), VARIABLE
     else:
         if not needed and not path.exists():
-            write_durably(path, encoded(os.urandom(KEY_BYTES)))
+            _write(path, encoded(os.urandom(KEY_BYTES)))
         keys, where = parsed(_read(path), str(path)), str(path)
     if missing := sorted(needed - keys.ids):
         raise Refusal(
@@ -40,7 +44,15 @@ def add_key(path: Path) -> None:
     """Makes a new key the newest of the file, which must be there. Raises Refusal."""
     before = _read(path)
     parsed(before, str(path))
-    write_durably(path, before.rstrip("\n") + "\n" + encoded(os.urandom(KEY_BYTES)))
+    _write(path, before.rstrip("\n") + "\n" + encoded(os.urandom(KEY_BYTES)))
+
+
+def keys_in_use(database: Database) -> set[str]:
+    """The ids of the keys that its rows need. A token of a connection is none: it can be fetched anew.
+
+    Raises Unavailable.
+    """
+    return keys_of_values(database) | keys_of_signing(SqliteStore(database=database))
 
 
 def parsed(text: str, where: str) -> KeyRing:
@@ -58,6 +70,16 @@ def parsed(text: str, where: str) -> KeyRing:
 def encoded(key: bytes) -> str:
     """A line of the file."""
     return b64encode(key).decode() + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_durably(path, text)
+    except OSError as error:
+        what = f"The file with the key for secrets cannot be written: {error.strerror}"
+        if error.errno in FULL:
+            raise Refusal(what=what, where=str(path), do="Make room on this disk", status=1) from None
+        raise Refusal(what=what, where=str(path), do="Give the folder to the user who runs Delayer") from None
 
 
 def _read(path: Path) -> str:

@@ -26,7 +26,7 @@ from delayer.serve.beside import AT_A_TIME
 from delayer.serve.door.application import WaitingCall, deliver
 from delayer.serve.events import FUNCTION, Receiver
 from delayer.serve.folders import Extensions
-from delayer.serve.machine import LAYOUT, ApiCall, Machine
+from delayer.serve.machine import ApiCall, Machine
 from delayer.serve.parts import Around, Chosen
 from delayer.serve.space import Space
 from delayer.serve.suspect import Children
@@ -78,7 +78,7 @@ ANSWER_SECONDS: Final = 30.0
 class Leader:
     """A machine, its thread and its pool."""
 
-    path: str
+    database: Database  # it is closed at the end
     observer: Any
     environment: Mapping[str, str]
     keys: KeyRing
@@ -103,9 +103,9 @@ class Leader:
         self.readers = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
         self.clock = SystemClock()
         self.machine = Machine(
-            around=around(self.clock, self.observer, database := Database(path=self.path, layout=LAYOUT), self.keys),
+            around=around(self.clock, self.observer, self.database, self.keys),
             workers_for=lambda machine: Attempts(pool=self.pool, turn=machine.turns),
-            database=database,
+            database=self.database,
             environment=self.environment,
             chosen=self.chosen,
             attempts=self.attempts,
@@ -116,9 +116,12 @@ class Leader:
         )
         ports = {"items": self.machine.items, "secrets": self.machine.around.secrets, "observer": self.observer}
         self.machine.alone = Children(
-            ports={**ports, "seal": self.machine.around.seal}, settings=self.environment, chosen=self.chosen
+            ports={**ports, "seal": self.machine.around.seal},
+            settings=self.environment,
+            chosen=self.chosen,
+            files=self.extensions.files,
         )
-        self.upkeep = self.machine.upkeep(self.space, log_of(self.path)) if self.space else None
+        self.upkeep = self.machine.upkeep(self.space, log_of(self.database.path)) if self.space else None
         self.thread = Thread(target=self._lead, name="turns", daemon=True)
 
     def submit(self, call: WaitingCall) -> None:

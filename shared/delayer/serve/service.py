@@ -4,14 +4,14 @@ import os
 import signal
 import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, Final
 
 from attrs import define, field, frozen
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.database import APPLICATION, VERSION, Broken
+from delayer.engines.sqlite.database import Broken
 from delayer.schedule.instants import DAY
 from delayer.serve.control import OperatorCommands
 from delayer.serve.control_socket import ELSEWHERE, ControlSocket
@@ -23,15 +23,16 @@ from delayer.serve.door.tokens import SETTING, KnownTokens, tokens_in
 from delayer.serve.events import receiver_of, route
 from delayer.serve.folder import DataFolder, open_folder
 from delayer.serve.folders import absent_in, aws_settings, extensions_in
-from delayer.serve.keys import open_keys
+from delayer.serve.keys import KEYS, keys_in_use, open_keys
+from delayer.serve.layout import damaged, opened
 from delayer.serve.lead import PATIENCE, Leader
 from delayer.serve.lines import LogLines
+from delayer.serve.machine import LAYOUT
 from delayer.serve.parts import Chosen
 from delayer.serve.refusal import Refusal
 from delayer.serve.space import Space
 from delayer.serve.status import EngineStatus
 
-KEYS: Final = "secrets.key"  # the file in the folder
 INTERRUPTED: Final = 130  # exit status of a process that Ctrl-C has ended, as a shell has it
 SAID_EVERY: Final = 5  # seconds, while it waits
 
@@ -59,10 +60,10 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
     for name, value in aws_settings(environment).items():
         os.environ.setdefault(name, value)
     others = {"extensions": extensions, "absent": absent_in(environment), "receiver": receiver}
-    with ExitStack() as opened:
-        listening = opened.enter_context(bound(where))
+    with ExitStack() as closed:
+        listening = closed.enter_context(bound(where))
         folder = open_folder(options.data)
-        opened.callback(folder.close)
+        closed.callback(folder.close)
         leader = _leader(options, folder, environment, _settings(where, tokens), others)
         door = Door(
             leader.submit,
@@ -76,8 +77,8 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
         server = DoorServer(door, listening, certificate=options.listening.certificate, key=options.listening.key)
         ending = Ending(door=door, server=server, leader=leader, say=options.say)
         if control := _operated(folder, leader, options.say):
-            opened.callback(control.close)  # last: operators see for what it waits
-        opened.callback(leader.stop, ending.waits)
+            closed.callback(control.close)  # last: operators see for what it waits
+        closed.callback(leader.stop, ending.waits)
         ending.catch_signals()
         leader.failed = server.stop
         leader.start()
@@ -93,24 +94,27 @@ def _leader(
     settings: Mapping[str, str],
     others: Mapping[str, Any],
 ) -> Leader:
-    """Raises Refusal if the database cannot be opened."""
-    folder.examine(APPLICATION, VERSION)
+    """Raises Refusal if the database cannot be opened, or a key that its rows need is not there."""
     space = Space(folder=folder.path, free=folder.free)
     with suppress(OSError):  # it is looked at again
         space.look()
-    try:
-        return Leader(
-            path=str(folder.database),
-            observer=LogLines(),
-            keys=open_keys(folder.path / KEYS, environment, ()),
-            attempts=options.attempts,
-            environment=settings,
-            chosen=Chosen(keep_for=options.journal_days * DAY),
-            space=space,
-            **others,
-        )
-    except (Broken, Unavailable, sqlite3.Error) as error:
-        raise damaged(folder.database, error) from error
+    with ExitStack() as closed:
+        try:
+            database = closed.enter_context(closing(opened(folder, LAYOUT)))
+            leader = Leader(
+                database=database,
+                observer=LogLines(),
+                keys=open_keys(folder.path / KEYS, environment, keys_in_use(database)),
+                attempts=options.attempts,
+                environment=settings,
+                chosen=Chosen(keep_for=options.journal_days * DAY),
+                space=space,
+                **others,
+            )
+        except (Broken, Unavailable, sqlite3.Error) as error:
+            raise damaged(folder.database, error) from error
+        closed.pop_all()  # the leader closes it
+    return leader
 
 
 @define(kw_only=True, eq=False)
@@ -184,12 +188,6 @@ def _end_of(error: BaseException, folder: DataFolder) -> BaseException:
         do = "Look at the disk and at the log of the system, and start it again"
         return Refusal(what=f"The engine has ended: {error}", where=str(folder.path), do=do, status=1)
     return error
-
-
-def damaged(path: Path, error: BaseException) -> Refusal:
-    """Why a database that was found cannot be used."""
-    do = "Look after its disk; if the file is damaged, put a backup of it and of its log `-wal` in its place"
-    return Refusal(what=f"The database cannot be read: {error}", where=str(path), do=do, status=1)
 
 
 def _settings(where: Admitted, tokens: KnownTokens | None) -> dict[str, str]:

@@ -9,7 +9,8 @@ from delayer.connections.ports import Seal
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.secrets import sealed_with
 from delayer.engines.store.model import Is, Item, Put, StoredItem, lacks, row_key
-from delayer.engines.store.store import WriteRefused
+from delayer.engines.store.store import Store, WriteRefused
+from delayer.schedule.tables import CONTROL
 from delayer.signing.repository import KEYS, StoredSigningRows, keys_from, keys_item
 from delayer.signing.rules import SigningKeys
 
@@ -35,11 +36,6 @@ class SealedSigningRows(StoredSigningRows):
             return refused.item is not None and self._opened(refused.item) == keys
         return True
 
-    def keys_in_use(self) -> set[str]:
-        """The ids of the keys that seal them. Raises Unavailable."""
-        row = self.store.get(self.table, row_key(KEYS))
-        return {sealed_with(one[ATTRIBUTE]) for one in row["keys"]} if row else set()
-
     def renew(self) -> None:
         """Seals them anew. Raises Unavailable."""
         if (keys := self.signing_keys()).keys:
@@ -56,6 +52,23 @@ class SealedSigningRows(StoredSigningRows):
         if text is None:
             raise Unavailable("signing keys cannot be read: their row was changed, or the key that seals them is gone")
         return text
+
+
+def place(store: Store) -> dict[str, Any]:
+    """Where the row of an engine is."""
+    return {"store": store, "table": CONTROL}
+
+
+def keys_of_signing(store: Store) -> set[str]:
+    """The ids of the keys that have sealed the row of an engine. Raises Unavailable."""
+    row, used = store.get(CONTROL, row_key(KEYS)), set()
+
+    def note(sealed: str, _about: str) -> None:
+        used.add(sealed_with(sealed))
+
+    if row:
+        _with_secrets(row, note)
+    return used
 
 
 def _with_secrets(row: StoredItem, of: Callable[[str, str], Any]) -> Item:

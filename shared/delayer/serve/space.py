@@ -73,7 +73,9 @@ class Space:
         if self.has_reserve():
             return True
         try:
-            with self._file.open("wb") as file:
+            with os.fdopen(
+                os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb"
+            ) as file:
                 allocate(file.fileno(), self.reserve)
         except OSError as error:
             self._file.unlink(missing_ok=True)

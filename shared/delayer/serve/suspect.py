@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from threading import Lock, Thread, Timer
 from typing import IO, Any, Final
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from delayer.actions.ports import NotAttempted
 from delayer.actions.rules.model import Result, Retry
@@ -33,6 +33,7 @@ from delayer.serve.parts import Chosen
 MODULE: Final = "delayer.serve.suspect"
 TO_BEGIN: Final = 30.0  # seconds, until a child must be ready
 GRACE: Final = 2.0  # seconds: a target that ends its calls itself does so before
+EXECUTOR: Final = "executor-"  # the name of a function begins so
 BETWEEN: Final = 1.0  # second between two children
 ASKED_OF_THE_PARENT: Final = ("items", "secrets", "seal", "observer")  # ports
 # Somebody has ended it: that is no proof against its message.
@@ -49,6 +50,7 @@ class SuspectOrder:
     message: ExecutorMessage
     settings: Mapping[str, str]  # the variables that functions read
     chosen: Chosen
+    file: Path | None = None  # of the action, if it is of a folder of --actions
 
 
 class Cue(Enum):
@@ -111,12 +113,14 @@ class Children:
     ports: Mapping[str, Any]  # ASKED_OF_THE_PARENT
     settings: Mapping[str, str]
     chosen: Chosen
+    files: Mapping[str, Path] = field(factory=dict)  # of actions of folders, by the names of their functions
     command: tuple[str, ...] = (sys.executable, "-m", MODULE)
     pause: Callable[[float], object] = time.sleep
 
     def __call__(self, kind: str, message: ExecutorMessage, seconds: float) -> Result:
         """One attempt, in as many children as it kills. Raises NotAttempted, Malformed."""
-        order = SuspectOrder(kind=kind, message=message, settings=self.settings, chosen=self.chosen)
+        file = self.files.get(EXECUTOR + kind)
+        order = SuspectOrder(kind=kind, message=message, settings=self.settings, chosen=self.chosen, file=file)
         runs = count()
 
         def run() -> Result | ChildDied:
@@ -337,6 +341,19 @@ class SuspectStack:
         return ports
 
 
+def handler_of(order: SuspectOrder, stack: SuspectStack) -> Any:
+    """The function of its action: one of Delayer's own, or one of a folder of --actions."""
+    if order.file:
+        from delayer.serve.folders import loaded_from
+
+        return loaded_from(EXECUTOR + order.kind, order.file).handler
+    from delayer.serve.machine import HAVE_SETTINGS
+    from delayer.wiring.functions import loaded
+
+    instead = {one: {"setting": order.settings.__getitem__} for one in HAVE_SETTINGS}
+    return loaded(EXECUTOR + order.kind, stack, order.settings, instead).handler
+
+
 def main() -> None:
     """The attempt of one message. Nothing that it prints is taken for an answer."""
     sink = os.fdopen(os.dup(1), "wb")
@@ -346,12 +363,9 @@ def main() -> None:
     parent = ParentProcess(Pipe(os.fdopen(os.dup(0), "rb"), sink))
     order: SuspectOrder = parent.told()
     from delayer.execute.execute import reached
-    from delayer.serve.machine import EXECUTOR, HAVE_SETTINGS
-    from delayer.wiring.functions import loaded
 
     stack = SuspectStack(parent, order)
-    instead = {one: {"setting": order.settings.__getitem__} for one in HAVE_SETTINGS}
-    handler = loaded(EXECUTOR + order.kind, stack, order.settings, instead).handler
+    handler = handler_of(order, stack)
     handler.ports = stack.ports(EXECUTOR + order.kind)
     parent.say(Cue.READY)
     parent.told()

@@ -69,7 +69,7 @@ def test_help_fits_a_window_of_80_columns(path: tuple[str, ...], delayer: Cli) -
 
 
 OF_FUNCTIONS = {"dead-letters", "flow", "policy"}
-OF_ONE_MACHINE = {"serve", "token"}
+OF_ONE_MACHINE = {"serve", "token", "renew-keys", "new-action"}
 
 
 def taken(path: tuple[str, ...], name: str) -> bool:

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from delayer.engines.sqlite.database import Database
 from delayer.serve import service
 from delayer.serve.door.tokens import tokens_in
+from delayer.serve.machine import LAYOUT
 from delayer.serve.refusal import Refusal
 from delayer.serve.service import Options
 from tests.client.cli.conftest import Cli
@@ -154,6 +156,30 @@ def test_a_file_in_the_place_of_the_folder(delayer: Cli, tmp_path: Path) -> None
     (tmp_path / "d").touch()
     status, said = refused(delayer, "--port", "0", "--data", str(tmp_path / "d"))
     assert (status, "is not a folder" in said) == (2, True)
+
+
+# ------------------------------------------------------------ keys
+
+
+def test_keys_are_renewed_and_none_is_shown(delayer: Cli, tmp_path: Path) -> None:
+    Database(path=str(tmp_path / "delayer.db"), layout=LAYOUT).close()
+    first = delayer("renew-keys", "--data", str(tmp_path))
+    assert first.status == 0
+    assert "encrypts the signing keys and the values of 0 connections from now on" in first.out
+    second = delayer("renew-keys", "--data", str(tmp_path), "--json")
+    [shown] = second.objects
+    assert (shown["values"], len(shown["former"]), second.err) == (0, 2, "")
+    for key in (tmp_path / "secrets.key").read_text().split():
+        assert key not in first.out + first.err + second.out
+
+
+def test_where_no_engine_was_no_key_is_made(delayer: Cli, tmp_path: Path) -> None:
+    done = delayer("renew-keys", "--data", str(tmp_path))
+    assert (done.status, done.out, list(tmp_path.iterdir())) == (2, "", [])
+    assert (
+        done.err
+        == f"There is no database of an engine in the folder ({tmp_path}). Name the folder of an engine with --data.\n"
+    )
 
 
 # ------------------------------------------------------------ tokens

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KeyRing
+from delayer.serve.layout import damaged
 from delayer.serve.lead import Leader
+from delayer.serve.machine import LAYOUT
 from delayer.serve.refusal import Refusal
-from delayer.serve.service import damaged
 from delayer.serve.space import MEGABYTE, Space
 from delayer_client.testing.stack import SETTINGS, Observer
 
@@ -23,7 +25,7 @@ def ended() -> list[int]:
 @pytest.fixture
 def leader(tmp_path: Path, ended: list[int]) -> Any:
     made = Leader(
-        path=str(tmp_path / "a.db"),
+        database=Database(path=str(tmp_path / "a.db"), layout=LAYOUT),
         observer=Observer(),
         keys=KeyRing(keys=(b"k" * 32,)),
         environment=SETTINGS,
@@ -85,7 +87,7 @@ def test_an_end_by_itself_is_noted_and_one_by_an_error_is_not(leader: Any) -> No
     """It takes a second."""
     leader.start()
     leader.stop()
-    with sqlite3.connect(leader.path) as connection:
+    with sqlite3.connect(leader.database.path) as connection:
         [(ended_at,)] = connection.execute("SELECT ended_at FROM lives").fetchall()
     assert ended_at
 

@@ -10,10 +10,10 @@ from delayer.schedule.instants import DAY, MINUTE
 from delayer.serve import folders
 from delayer.serve.folders import CALL_AWS, absent_in, aws_settings, extensions_in
 from delayer.serve.refusal import Refusal
+from delayer_client.scaffold import FILES
 from tests.cfn import ROOT
 from tests.unit.serve.machines import Running
 
-FILES = ROOT / "local/scaffold/files"
 ACTION = '''
 from delayer.extension.executor import Action, Done, Message, Result, executor
 from mine import WORD

@@ -7,7 +7,7 @@ from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KeyRing, KeySeal, key_id
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Put, row_key
-from delayer.serve.signing_rows import SealedSigningRows
+from delayer.serve.signing_rows import SealedSigningRows, keys_of_signing
 from delayer.signing.repository import KEYS, keys_item
 from delayer.signing.rules import SigningKeys, first_keys, rotated_keys
 from tests.samples import KEY, NOW
@@ -28,9 +28,9 @@ def sealed_by(store: SqliteStore, *keys: bytes) -> SealedSigningRows:
 
 def test_the_row_says_which_key_has_sealed_and_shows_no_secret(store: SqliteStore) -> None:
     rows = sealed_by(store, OLD)
-    assert (rows.signing_keys(), rows.keys_in_use()) == (SigningKeys(), set())
+    assert (rows.signing_keys(), keys_of_signing(store)) == (SigningKeys(), set())
     assert rows.write_signing_keys(FIRST, SigningKeys())
-    assert (rows.signing_keys(), rows.keys_in_use()) == (FIRST, {key_id(OLD)})
+    assert (rows.signing_keys(), keys_of_signing(store)) == (FIRST, {key_id(OLD)})
     row = store.get("control", row_key(KEYS))
     assert row
     [clear] = keys_item(FIRST)["keys"]
@@ -55,7 +55,7 @@ def test_they_are_sealed_anew_with_the_newest_key(store: SqliteStore) -> None:
     sealed_by(store, OLD).write_signing_keys(SECOND, SigningKeys())
     sealed_by(store, OLD, NEW).renew()
     only_new = sealed_by(store, NEW)
-    assert (only_new.signing_keys(), only_new.keys_in_use()) == (SECOND, {key_id(NEW)})
+    assert (only_new.signing_keys(), keys_of_signing(store)) == (SECOND, {key_id(NEW)})
 
 
 def test_without_the_key_nothing_is_signed(store: SqliteStore) -> None:

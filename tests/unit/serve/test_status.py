@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KEY_BYTES, KeyRing
 from delayer.http.answers import Response
 from delayer.http.received import received
@@ -13,7 +14,7 @@ from delayer.http.routing import route_of
 from delayer.schedule.instants import DAY, format_instant
 from delayer.serve.lead import Leader
 from delayer.serve.lines import LogLines
-from delayer.serve.machine import ApiCall
+from delayer.serve.machine import LAYOUT, ApiCall
 from delayer.serve.space import RESTRICTED
 from delayer.serve.status import EngineStatus
 
@@ -26,7 +27,8 @@ def leader(request: pytest.FixtureRequest, tmp_path: Path) -> Leader:
     path = ":memory:" if request.param == "memory" else str(tmp_path / "a folder" / "delayer.db")
     (tmp_path / "a folder").mkdir()
     keys = KeyRing(keys=(b"k" * KEY_BYTES,))
-    return Leader(path=path, observer=LogLines(write=lambda _: None), environment=SETTINGS, keys=keys)
+    database, lines = Database(path=path, layout=LAYOUT), LogLines(write=lambda _: None)
+    return Leader(database=database, observer=lines, environment=SETTINGS, keys=keys)
 
 
 def status_of(leader: Leader, free: int = RESTRICTED) -> EngineStatus:
@@ -55,7 +57,7 @@ def test_how_many_wait_and_what_is_due_next(leader: Leader) -> None:
     after = status()
     assert (after["waiting"], after["late"], after["nextDue"]) == (2, 0, first)
     assert (after["underWay"], after["startedAt"]) == (2, "1970-01-01T00:00:00.000Z")
-    assert ("logBytes" in after) == (leader.path != ":memory:")
+    assert ("logBytes" in after) == (leader.database.path != ":memory:")
     leader.stop()
 
 

@@ -1,5 +1,6 @@
 """An attempt in a process of its own: what it answers, what kills it, and what is no proof."""
 
+import os
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -12,12 +13,17 @@ from attrs import define, evolve, field
 from delayer.actions.ports import NotAttempted
 from delayer.actions.rules.model import Done, Retry
 from delayer.engines.ports import Unavailable
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.secrets import KeyRing
 from delayer.schedule.instants import Malformed
 from delayer.schedule.messages import ExecutorMessage
 from delayer.serve import suspect
+from delayer.serve.folders import extensions_in
+from delayer.serve.lead import Leader
+from delayer.serve.machine import LAYOUT
 from delayer.serve.parts import Chosen
 from delayer.serve.suspect import Children, SuspectOrder, sendable
-from delayer_client.testing.stack import SETTINGS
+from delayer_client.testing.stack import SETTINGS, Observer
 from tests import samples
 
 DEADLY = (sys.executable, str(Path(__file__).with_name("deadly.py")))
@@ -202,3 +208,41 @@ def evolve_alone(world: Any) -> Any:
     alone.ports = {**alone.ports, **own}
     machine.alone = alone
     return following
+
+
+OWN = '''
+import os
+from delayer.extension.executor import Action, Done, Message, Result, executor
+
+class Weigh(Action):
+    """It says where it runs."""
+    name: str
+
+@executor("weigh")
+def handler(message: Message[Weigh]) -> Result:
+    return Done(f"{message.action.name} by {os.getpid()}")
+'''
+
+
+def test_a_suspect_of_a_folder_of_actions_is_attempted_by_its_own_code(tmp_path: Path) -> None:
+    """It takes a second: the child loads the folder as the engine has."""
+    (tmp_path / "weigh").mkdir()
+    (tmp_path / "weigh/app.py").write_text(OWN)
+    extensions = extensions_in([tmp_path])
+    ports = {"items": Rows(), "secrets": None, "seal": None, "observer": Heard()}
+    keys = KeyRing(keys=(b"k" * 32,))
+    leader = Leader(
+        database=Database(layout=LAYOUT), observer=Observer(), environment=SETTINGS, keys=keys, extensions=extensions
+    )
+    children = leader.machine.alone
+    assert isinstance(children, Children)
+    children.ports = ports
+    made = samples.an_executor_message()
+    definition = evolve(made.schedule.definition, action='{"type": "weigh", "name": "five"}')
+    own = evolve(made, schedule=evolve(made.schedule, definition=definition))
+    outcome = children("weigh", own, 30)
+    assert isinstance(outcome, Done)
+    leader.start()
+    leader.stop()
+    name, _, pid = str(outcome.detail).partition(" by ")
+    assert (name, pid.isdigit(), int(pid) != os.getpid()) == ("five", True, True)

@@ -1,4 +1,4 @@
-"""`delayer serve` and `delayer token`: the durable scheduler of one machine, and who may call it from elsewhere."""
+"""`delayer serve` and what belongs to it: the durable scheduler of one machine, its tokens and its keys."""
 
 import os
 import traceback
@@ -18,6 +18,7 @@ from delayer_client.cli.options import command
 from delayer_client.cli.profiles import VARIABLES
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.refusals import Failed
+from delayer_client.scaffold.new_action import INTO, NameRules, NotMade, new_action
 
 if TYPE_CHECKING:
     from delayer.serve.door.incoming import Application
@@ -214,6 +215,49 @@ def token_(
         session.output.note(f"Keep it: it is shown only now. It may {' and '.join(scopes)} for {owner}.")
 
 
+def new_action_(
+    session: "Session",
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The type of the action, such as slack-post.", show_default=False)
+    ],
+    into: Annotated[str, typer.Option("--into", metavar="DIR", help="The folder around it.")] = INTO,
+) -> None:
+    """Make an action of your own for an engine: a folder with a function, a test and a page about it.
+
+    It works already: it accepts schedules, and is done with each when it is due.
+    """
+    with needing("serve"):
+        from delayer.actions.rules.foreign import LONGEST_TYPE, TYPE, built_in
+
+    rules = NameRules(pattern=TYPE, longest=LONGEST_TYPE, taken=built_in())
+    try:
+        files = new_action(name, Path(into), rules)
+    except NotMade as error:
+        raise Failed(str(error), Exit.USAGE) from error
+    session.output.one({"files": list(map(str, files))}, "\n".join(f"Wrote {one}." for one in files))
+    if not session.as_json:
+        session.output.note(f"Run it: delayer serve --actions {into}. Test it: pytest {files[0].parent}")
+
+
+def renew_keys_(session: "Session") -> None:
+    """Make a new key for the secrets of an engine, and encrypt them anew with it. The engine must be stopped.
+
+    The new key is added to the file secrets.key in the data folder. If the keys are in DELAYER_SECRETS_KEY, add a new
+    one there first, behind the others: then the secrets are encrypted with that. Former keys stay where they are, for
+    backups; afterwards the engine does not need them.
+    """
+    with needing("serve"):
+        from delayer.serve.renewal import renew_keys
+
+    with refusing():
+        done = renew_keys(Path(session.settings.data or DATA))
+    values = "the value of 1 connection" if done.values == 1 else f"the values of {done.values:,} connections"
+    shown = {"key": done.key, "values": done.values, "former": list(done.former)}
+    session.output.one(shown, f"Key {done.key} encrypts the signing keys and {values} from now on.")
+    if done.former and not session.as_json:
+        session.output.note(f"The engine does not need these any more: {', '.join(done.former)}.")
+
+
 def add(app: typer.Typer) -> None:
     """Adds them."""
     command(
@@ -233,6 +277,22 @@ def add(app: typer.Typer) -> None:
         panel=PANEL,
         takes=("json",),
     )(token_)
+    command(
+        app,
+        "new-action",
+        "delayer new-action slack-post",
+        "delayer new-action slack-post --into /srv/delayer/actions",
+        panel=PANEL,
+        takes=("json",),
+    )(new_action_)
+    command(
+        app,
+        "renew-keys",
+        "delayer renew-keys",
+        "delayer renew-keys --data /var/lib/delayer",
+        panel=PANEL,
+        takes=("data", "json"),
+    )(renew_keys_)
 
 
 ALL: Final = (add,)

@@ -99,6 +99,7 @@ class Database:
     path: str = MEMORY
     layout: str = LAYOUT
     connect: Callable[[str], sqlite3.Connection] = connect
+    prepare: Callable[[sqlite3.Connection], object] = lambda _: None  # done first, with a file
     _lock: RLock = field(factory=RLock, init=False)
     _reading: RLock = field(factory=RLock, init=False)
     _connection: sqlite3.Connection = field(init=False)
@@ -119,8 +120,16 @@ class Database:
             self._reading = self._lock
             self._connection.executescript(self.layout)
             return
-        if not version_of(self._connection):
-            self._make()
+        try:
+            self.prepare(self._connection)
+            if not version_of(self._connection):
+                self._make()
+            self._set_up()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _set_up(self) -> None:
         for pragma in PRAGMAS:
             self._connection.execute(f"PRAGMA {pragma}").fetchall()
         self._reader = self.connect(self.path)

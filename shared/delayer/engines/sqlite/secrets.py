@@ -25,7 +25,7 @@ SECRETS: Final = """
 CREATE: Final = "INSERT INTO secrets (owner, name, key, sealed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 READ: Final = "SELECT key, sealed FROM secrets WHERE owner = ? AND name = ?"
 DELETE: Final = "DELETE FROM secrets WHERE owner = ? AND name = ?"
-KEYS: Final = "SELECT DISTINCT key FROM secrets ORDER BY key"
+KEYS: Final = "SELECT DISTINCT key FROM secrets"
 OLD: Final = "SELECT owner, name, key, sealed FROM secrets WHERE key <> ?"
 RENEW: Final = "UPDATE secrets SET key = ?, sealed = ? WHERE owner = ? AND name = ? AND key = ?"
 
@@ -96,10 +96,6 @@ class SqliteSecrets:
     def delete(self, owner: str, secret: str) -> None:
         self.database.write(DELETE, (owner, secret))
 
-    def keys_in_use(self) -> list[str]:
-        """The ids of the keys that rows need."""
-        return [key for (key,) in self.database.read(KEYS, ())]
-
     def renew(self) -> int:
         """Encrypts the rows of older keys with the newest, and counts them. Then the older ones can be removed."""
         rows = self.database.read(OLD, (self.keys.newest,))
@@ -114,6 +110,11 @@ class SqliteSecrets:
         if text is None:
             raise Unavailable(f"read a secret: its row was changed, or the key {key} is not there")
         return text
+
+
+def keys_of_values(database: Database) -> set[str]:
+    """The ids of the keys that have encrypted them. Raises Unavailable."""
+    return {key for (key,) in database.read(KEYS, ())}
 
 
 @frozen(kw_only=True)

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from local.deployment.metric_math import without_metric_math
-from local.deployment.package import package
+from local.deployment.package import archive_of, package
 from local.errors import EmulatorError
+from tests.cfn import ROOT
 
 TEMPLATE = """
 Transform: AWS::Serverless-2016-10-31
@@ -65,6 +66,26 @@ def test_the_layer_is_compiled_and_says_where_its_code_is(project: Path, tmp_pat
     whole = str(tmp_path / "layer/python/delayer/whole.py")
     assert done.stdout.splitlines() == [cache_from_source(whole), whole]
     assert f"matches {whole}" in done.stderr, "it was compiled anew"
+
+
+def test_what_runs_on_one_machine_alone_is_in_no_layer(tmp_path: Path) -> None:
+    """Neither in that of `make deploy` nor in that of the emulator: both have the same modules. It takes a second.
+
+    No function imports these rooms: tests/unit/test_imports.py has the table.
+    """
+    pip = tmp_path / "bin/python3"  # which installs nothing
+    pip.parent.mkdir()
+    pip.write_text("#!/bin/sh\n")
+    pip.chmod(0o755)
+    (tmp_path / "layer/python").mkdir(parents=True)
+    command = ["make", "--silent", "build-DelayerLayer", f"ARTIFACTS_DIR={tmp_path / 'layer'}"]
+    environment = {"PATH": f"{pip.parent}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(command, cwd=ROOT / "shared", env=environment, check=True, timeout=60)
+    built = {str(one.relative_to(tmp_path / "layer")) for one in (tmp_path / "layer").rglob("*") if one.is_file()}
+    emulated = {one for one in names_in(archive_of(ROOT / "shared", is_layer=True)) if "__pycache__" not in one}
+    assert built == emulated
+    assert "python/delayer/engines/aws/__init__.py" in built
+    assert not [one for one in built if "/serve/" in one or "/sqlite/" in one]
 
 
 def test_the_same_code_gives_the_same_bytes_whenever_it_was_written(project: Path) -> None:
