@@ -45,7 +45,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local local-aws client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability weight bench profile scale frozen endpoints simulate crashes model record contract new-executor \
+.PHONY: help local local-aws client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability weight bench profile scale frozen endpoints simulate crashes kills model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -129,6 +129,9 @@ simulate: $(INSTALLED) ## play many stories full of faults (SEEDS=10000; SEED=7 
 
 crashes: $(INSTALLED) ## cut the power at each point of a story on SQLite, and look what is there (ARGS=--help)
 	@PYTHONPATH=shared:client:. $(BIN)/python -m tests.crashes $(ARGS)
+
+kills: $(INSTALLED) ## kill the real process of the engine under load, 200 times, and look what became of its promises (ARGS="--times 20")
+	@PYTHONPATH=shared:client:. $(BIN)/python -m tests.crashes.kills $(ARGS)
 
 model: $(INSTALLED) ## search every interleaving of one schedule, precise, relaxed, of a series or without a time, of a circuit, of a limit, of its seats, of a connection, of a repeat and of what comes back, then remove each guard (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.model $(ARGS)

@@ -37,6 +37,7 @@ class Victim:
     is_ready: Callable[[], bool]
     load: Callable[[Event], None]
     check: Callable[[int], None]  # with the number of the kill
+    begins: Callable[[], None] = lambda: None  # before each life
     environment: Mapping[str, str] = field(factory=lambda: dict(os.environ))
     ready_within: float = 20.0  # seconds
     killed_after: tuple[float, float] = (0.05, 1.0)  # seconds of load, at least and at most
@@ -73,6 +74,7 @@ def kill_often(victim: Victim, times: int, seed: int = 0, say: Shown = shown) ->
 @contextmanager
 def _life(victim: Victim, output: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """One process, in a group of its own. In the end nothing of it is left, neither its children."""
+    victim.begins()
     with output.open("ab") as said:
         process = subprocess.Popen(
             victim.command,

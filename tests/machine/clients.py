@@ -6,11 +6,13 @@ from typing import Any, Final
 
 from attrs import define, field
 
+from delayer.history.model import occurrence_of
 from delayer.http.answers import Response
 from delayer.http.received import received
 from delayer.http.requests import ApiRequest, Caller
 from delayer.http.routing import route_of
 from delayer.schedule.instants import MINUTE, SECOND, Millis, format_instant, parse_instant
+from tests.machine.asked import Asked, SeriesWish
 from tests.machine.promise import Promise
 from tests.machine.watch import Watch
 from tests.machine.weather import LENGTH
@@ -21,6 +23,7 @@ HOSTS: Final = ("one.example", "two.example", "three.example")
 NAMES: Final = ("alpha", "beta")
 GROUPS: Final = ("red", "blue")
 UNKNOWN: Final = 503
+LONG: Final = 1_000  # seconds: more than one message of SQS waits
 OPERATOR: Final = "operator-dead-letters"
 Then = Callable[[Response], None]
 
@@ -53,11 +56,14 @@ class Clients:
 
     chance: Chance
     watch: Watch
+    asked: Asked
     now: Callable[[], Millis]
     ask: Callable[[Ask], None]
     at: Callable[[Millis, Callable[[], None]], None]
     acts: int = 22
     length: Millis = LENGTH
+    long_retries: float = 0.05  # share of the schedules whose second attempt is due in a quarter of an hour
+    has_long: bool = False  # there is one
     ids: list[str] = field(factory=list)
     series: list[str] = field(factory=list)
     active: dict[str, bool] = field(factory=dict)  # series that are to go on
@@ -83,6 +89,7 @@ class Clients:
             self.cancel_group: 3,
             self.redrive: 4,
             self.spread: 3,
+            self.move_occurrence: 2,
         }
         wheel = [kind for kind, share in kinds.items() for _ in range(share)]
         for _ in range(self.acts):
@@ -121,9 +128,31 @@ class Clients:
                 self.watch.fail(Promise.NO_DEFECT, f"{method} {path} is answered {response.status}: {response.body}")
             else:
                 then(response)
+                if key and is_repeated and response.status in (200, 201) and self.chance.part("asks twice") < 0.15:
+                    self._asks_twice((method, path, body, key), response)
 
         one = Ask(function=function, request=request, then=heard, is_repeated=is_repeated, lost=again, changes=changes)
         self.ask(one)
+
+    def _asks_twice(self, call: tuple[str, str, Any, str], answer: Response) -> None:
+        """Who is not sure that there was an answer."""
+        method, path, body, key = call
+        wait = self.chance.whole("asks twice when", 0, 5 * SECOND)
+        if body and "payload" in body and self.chance.part("something else") < 0.3:
+            other = {**body, "payload": {"n": "another"}}
+            self.at(wait, lambda: self._once(request_of(method, path, other, key), self.asked.another_body))
+            return
+        same = request_of(method, path, body, key)
+        self.at(wait, lambda: self._once(same, lambda again: self.asked.same(answer, again)))
+
+    def _once(self, call: tuple[str, ApiRequest], then: Then) -> None:
+        """A call that is not repeated if nobody knows what became of it."""
+
+        def heard(response: Response) -> None:
+            if response.status != UNKNOWN:
+                then(response)
+
+        self.ask(Ask(function=call[0], request=call[1], then=heard))
 
     def _body(self, *, series: bool = False) -> dict[str, Any]:
         self._number += 1
@@ -137,7 +166,10 @@ class Clients:
                 "backoff": {"first": 1, "factor": 4, "max": chance.one_of("longest pause", (3, 60))},
             },
         }
-        if chance.part("on late") < 0.1:
+        if chance.part("long retry") < self.long_retries:
+            self.has_long = True
+            body["retry"] = {"maxAttempts": 2, "backoff": {"first": LONG, "factor": 1, "max": LONG}}
+        if chance.part("on late") < 0.15:
             body["onLate"] = {"after": "PT5S", "do": chance.one_of("do late", ("drop", "fire"))}
         if not series:
             body["pointInTime"] = format_instant(self._due())
@@ -166,7 +198,13 @@ class Clients:
         if self.chance.part("named") < 0.2:
             body["name"] = self.chance.one_of("name", NAMES)
         key = self._key()
-        self.call("POST", "/schedules", lambda answer: self._has(answer, body, key), body, key, is_repeated=bool(key))
+
+        def then(answer: Response) -> None:
+            if answer.status == 409:
+                self.asked.name_taken(answer)
+            self._has(answer, body, key)
+
+        self.call("POST", "/schedules", then, body, key, is_repeated=bool(key))
 
     def _has(self, answer: Response, body: Mapping[str, Any], key: str = "") -> None:
         if answer.status not in (200, 201):
@@ -179,6 +217,8 @@ class Clients:
         if key:
             self.watch.one_key(payload)
         self.ids.append(schedule_id)
+        if name := body.get("name"):
+            self.asked.has_name(schedule_id, name)
         if group := body.get("group"):
             self.group_members[group].append(schedule_id)
         if self.chance.part("cancelled near its time") < 0.15:
@@ -202,13 +242,17 @@ class Clients:
         """In the place of whatever has the name."""
         body, name = self._body(), self.chance.one_of("name", NAMES)
         key = f"put-{self._number}"
-        self.call("PUT", f"/schedules/by-name/{name}", lambda answer: self._replaced(answer, body, key), body, key)
+        self.call(
+            "PUT", f"/schedules/by-name/{name}", lambda answer: self._replaced(answer, body, key, name), body, key
+        )
 
-    def _replaced(self, answer: Response, body: Mapping[str, Any], key: str = "") -> None:
+    def _replaced(self, answer: Response, body: Mapping[str, Any], key: str = "", named: str = "") -> None:
         if answer.status in (200, 201):
             if old := json.loads(answer.body).get("replaces"):
                 self.watch.revoke(old, "replaced")
             self._has(answer, body, key)
+            if named:
+                self.asked.has_name(json.loads(answer.body)["scheduleId"], named)
 
     def move(self) -> None:
         """To another time, or with another payload."""
@@ -220,9 +264,25 @@ class Clients:
             if self.chance.part("only its time") < 0.5
             else {"payload": body["payload"]}
         )
-        self.call(
-            "PATCH", f"/schedules/{one}", lambda answer: self._replaced(answer, change), change, f"move-{self._number}"
-        )
+        self._move(one, change)
+
+    def _move(self, one: str, change: Mapping[str, Any]) -> None:
+        def then(answer: Response) -> None:
+            if answer.status == 409:
+                self.asked.refused(answer, one)
+            self._replaced(answer, change)
+
+        self.call("PATCH", f"/schedules/{one}", then, change, f"move-{self._number}")
+
+    def move_occurrence(self) -> None:
+        """One that waits, of any series, to a later time."""
+        waiting = [one.id for one in self.watch.records.values() if occurrence_of(one.definition)]
+        if waiting:
+            self._number += 1
+            one = self.chance.one_of("which occurrence", sorted(waiting))
+            occurrence = occurrence_of(self.watch.records[one].definition)
+            self.asked.disturbed.add(occurrence.series if occurrence else "")
+            self._move(one, {"pointInTime": format_instant(self.now() + self.chance.whole("moved by", 0, 3 * MINUTE))})
 
     def cancel(self) -> None:
         """Any that there is."""
@@ -259,23 +319,46 @@ class Clients:
         def then(answer: Response) -> None:
             if answer.status in (200, 202):
                 self.watch.stop(one)
+            elif answer.status == 409:
+                self.asked.refused(answer, one)
 
         self.call("POST", f"/schedules/{one}/stop", then)
 
     def cancel_group(self) -> None:
         """A job, which the machine carries out by itself."""
-        self.call("DELETE", f"/schedules?group={self.chance.one_of('group', GROUPS)}", lambda _: None)
+        group = self.chance.one_of("group", GROUPS)
+
+        def then(answer: Response) -> None:
+            if answer.status == 202:
+                self.asked.group_cancelled(self.group_members[group])
+
+        self.call("DELETE", f"/schedules?group={group}", then)
 
     def spread(self) -> None:
         """A policy decides when."""
         body = self._body()
         del body["pointInTime"]
-        body["when"] = {
-            "policy": "spread",
-            "from": format_instant(self.now()),
-            "until": format_instant(self.now() + MINUTE),
-        }
-        self.call("POST", "/schedules", lambda _: None, body, f"spread-{self._number}")
+        body["when"] = {"policy": "spread", "seconds": self.chance.whole("spread over", 1, 120)}
+        body.pop("group", None)
+
+        def then(answer: Response) -> None:
+            if answer.status not in (200, 201):
+                self.watch.fail(Promise.NO_DEFECT, f"a time that is to be decided: {answer.status} {answer.body}")
+            elif self.chance.part("cancels the undecided") < 0.4:
+                one, payload = json.loads(answer.body)["scheduleId"], json.dumps(body["payload"])
+                wait = self.chance.whole("cancels when", 0, MINUTE)
+                self.at(wait, lambda: self._cancel_undecided(one, payload))
+
+        self.call("POST", "/schedules", then, body, f"spread-{self._number}")
+
+    def _cancel_undecided(self, one: str, payload: str) -> None:
+        """By the id that was accepted: what has its time by now is cancelled."""
+
+        def then(answer: Response) -> None:
+            if answer.status == 200:
+                self.watch.revoked |= self.watch.payloads[payload]
+
+        self.call("DELETE", f"/schedules/{one}", then)
 
     def show(self, schedule_id: str, then: Callable[[Mapping[str, Any]], None]) -> None:
         """What is known of it."""
@@ -295,6 +378,7 @@ class Clients:
                 if one not in self.series:
                     self.series.append(one)
                 self.active.setdefault(one, True)
+                self.asked.series.setdefault(one, SeriesWish(body["overlap"], body["repeat"]["onMissed"]))
                 self.watch.say(f"client: series {self.series.index(one)} is accepted")
 
         self.call("POST", "/series", then, body, key)
@@ -304,6 +388,7 @@ class Clients:
             one = self.chance.one_of("which series", self.series)
             key = f"change-{self._number}" if rest == "/run-now" else ""
             self._number += 1
+            self.asked.disturbed.add(one)
             self.call(method, f"/series/{one}{rest}", lambda answer: then(answer, one), body, key)
 
     def pause(self) -> None:
@@ -316,12 +401,15 @@ class Clients:
 
     def halt(self, series: str) -> None:
         """Cancels one."""
+        self.asked.disturbed.add(series)
         self.call("DELETE", f"/series/{series}", lambda answer: self._halted(answer, series))
 
     def _halted(self, answer: Response, one: str) -> None:
         if answer.status == 200:
             self.watch.say(f"client: series {self.series.index(one)} is halted")
             self.watch.halted.setdefault(one, self.watch.true_time())
+            self.active[one] = False
+        elif "may-be-running" in str(answer.body):  # it is halted, and an attempt may be under way
             self.active[one] = False
 
     def resume(self) -> None:

@@ -78,9 +78,11 @@ class MachineStory:
             acts=self.acts,
             length=LENGTH,
             afterwards=AFTER_A_CUT,
+            long_retries=0,
             base=connection,
             told=told,
         )
+        world.asked.is_steady, world.asked.clock_is_set = False, True
         world.watch.is_fair = False  # to be down for a second, or for forty days, is no fair weather
         return world
 

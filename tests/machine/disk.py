@@ -25,6 +25,10 @@ EYE: Final = """
         INSERT INTO seen (place, id, new) VALUES ('queue ' || new.queue, new.number, new.body); END;
     CREATE TEMP TRIGGER message_out AFTER DELETE ON main.messages BEGIN
         INSERT INTO seen (place, id, old) VALUES ('queue ' || old.queue, old.number, old.body); END;
+    CREATE TEMP TRIGGER object_in AFTER INSERT ON main.objects BEGIN
+        INSERT INTO seen (place, id, new) VALUES ('objects', new.key, ''); END;
+    CREATE TEMP TRIGGER object_out AFTER DELETE ON main.objects BEGIN
+        INSERT INTO seen (place, id, old) VALUES ('objects', old.key, ''); END;
 """
 
 
@@ -74,7 +78,8 @@ class Disk:
         messages = self.base.execute(
             "SELECT 'queue ' || queue, CAST(number AS TEXT), NULL, body FROM messages"
         ).fetchall()
-        self.committed([Seen(*row) for row in (*items, *messages)])
+        objects = self.base.execute("SELECT 'objects', key, NULL, '' FROM objects").fetchall()
+        self.committed([Seen(*row) for row in (*objects, *items, *messages)])
 
     def connect(self, path: str) -> Any:
         """In the place of the engine's own, for the life that has begun."""

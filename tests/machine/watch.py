@@ -24,6 +24,7 @@ from tests.simulation.oracle.invariant import ALLOWED
 from tests.simulation.system.bodies import body_of
 
 QUEUE: Final = "queue "
+OBJECTS: Final = "objects"
 EXECUTORS: Final = f"{QUEUE}executor-"
 AT_ITS_TARGET: Final[Millis] = 100  # an attempt that has begun may take so long to reach it
 STOP_SEEN: Final[Millis] = SECOND  # a row that was read so long before an attempt may not have its stop
@@ -73,6 +74,9 @@ class Watch:
     messages: dict[str, set[str]] = field(factory=lambda: defaultdict(set))  # by schedule: in an executor's queue
     delayed: dict[str, set[str]] = field(factory=lambda: defaultdict(set))  # in the delayer queue
     schedules: dict[str, Schedule] = field(factory=dict)  # all that ever were
+    objects: set[str] = field(factory=set)  # keys
+    rows_heard: list[Callable[[LedgerRow | None, LedgerRow], None]] = field(factory=list)  # told of each new one
+    puts_heard: list[Callable[[Schedule], None]] = field(factory=list)  # told of each record that came
     handed: dict[str, set[str]] = field(factory=lambda: defaultdict(set))  # messages of first attempts, by claim
     claimed_at: dict[str, Millis] = field(factory=dict)  # true time of the first claim since the last redrive
     # what was said
@@ -115,18 +119,34 @@ class Watch:
     def committed(self, rows: Sequence[Seen]) -> None:
         """One transaction."""
         self.refused_at = 0
-        touched: set[str] = set()
+        before = set(self.records)
+        self._objects([one for one in rows if one.place == OBJECTS])
+        touched = {self._read(one) for one in rows} - {""}
+        if self.is_loading:
+            return
+        for schedule_id in touched & self.schedules.keys():
+            self._check_place(schedule_id)
+        for schedule_id in self.records.keys() - before:
+            for heard in self.puts_heard:
+                heard(self.records[schedule_id])
+
+    def _read(self, one: Seen) -> str:
+        """The schedule that it is about; empty if none."""
+        if one.place == LEDGER:
+            self._row(one.id, row_from(decode(_bytes(one.new))) if one.new is not None else None)
+            return one.id
+        if one.place in (SCHEDULES, WAITING):
+            return self._record(one)
+        if one.place.startswith(EXECUTORS) or one.place == f"{QUEUE}delayer":
+            return self._message(one)
+        return ""
+
+    def _objects(self, rows: Sequence[Seen]) -> None:
         for one in rows:
-            if one.place == LEDGER:
-                self._row(one.id, row_from(decode(_bytes(one.new))) if one.new is not None else None)
-                touched.add(one.id)
-            elif one.place in (SCHEDULES, WAITING):
-                touched.add(self._record(one))
-            elif one.place.startswith(EXECUTORS) or one.place == f"{QUEUE}delayer":
-                touched.add(self._message(one))
-        for schedule_id in touched:
-            if schedule_id in self.schedules and not self.is_loading:
-                self._check_place(schedule_id)
+            if one.new is None:
+                self.objects.discard(one.id)
+            else:
+                self.objects.add(one.id)
 
     def _row(self, schedule_id: str, new: LedgerRow | None) -> None:
         old = self.rows.get(schedule_id)
@@ -151,6 +171,8 @@ class Watch:
 
     def _notes(self, old: LedgerRow | None, new: LedgerRow) -> None:
         one = new.schedule_id
+        for heard in self.rows_heard:
+            heard(old, new)
         if new.ended and not (old and old.ended):
             self.ends.append(new.state)
         if new.state is State.SCHEDULED:  # redriven: its attempts begin anew
@@ -396,7 +418,7 @@ class Watch:
         """What GET answers is what the disk says, and its history ends with that."""
         row = self.rows.get(schedule_id)
         name = self.name(schedule_id)
-        if row is None or not row.ended:
+        if row is None or not row.ended or row.state is State.DECIDED:  # what has its time by now is shown
             return
         if shown.get("state") != row.state:
             self.fail(Promise.HISTORY, f"{name} is {row.state}, and is shown as {shown.get('state')}")

@@ -21,8 +21,9 @@ from delayer.schedule.messages import ExecutorMessage
 from delayer.serve.attempts import Attempts
 from delayer.serve.machine import LAYOUT, ApiCall, Machine
 from delayer.serve.parts import Around
+from tests.machine.asked import Asked
 from tests.machine.attempts import VirtualPool
-from tests.machine.clients import HOSTS, OPERATOR, Ask, Clients
+from tests.machine.clients import HOSTS, LONG, OPERATOR, Ask, Clients
 from tests.machine.disk import FULL, PATH, Disk, Killed, in_memory
 from tests.machine.promise import Promise
 from tests.machine.watch import Told, Watch
@@ -90,11 +91,13 @@ class World:
     acts: int = 22
     length: Millis = LENGTH
     afterwards: Millis = AFTERWARDS
+    long_retries: float = 0.05
     base: Any = field(factory=in_memory)
     told: Callable[[Told], None] = lambda _: None
     machine: Machine | None = None
     clock: WorldClock = field(init=False, factory=lambda: WorldClock(START))
     watch: Watch = field(init=False)
+    asked: Asked = field(init=False)
     disk: Disk = field(init=False)
     clients: Clients = field(init=False)
     pool: VirtualPool | None = field(init=False, default=None)
@@ -126,9 +129,17 @@ class World:
             refused=self.watch.refused,
             base=self.base,
         )
+        weather = self.weather
+        self.asked = Asked(
+            watch=self.watch,
+            is_steady=not (weather.kills or weather.full or weather.full_for_long or weather.jumps),
+            clock_is_set=bool(weather.jumps),
+        )
         self.clients = Clients(
             chance=self.chance,
             watch=self.watch,
+            asked=self.asked,
+            long_retries=self.long_retries,
             now=lambda: self.clock.here,
             ask=self.inbox.append,
             at=self.soon,
@@ -155,9 +166,10 @@ class World:
         """Nothing goes wrong any more, and all comes to its end."""
         self.calm = self.chance.calm = True
         self.disk.kill_in = self.disk.kill_at_commit = self._kills_at = 0
-        self.run_until(self.clock.true + self.afterwards)
+        self.run_until(self.clock.true + self.afterwards + (LONG * SECOND if self.clients.has_long else 0))
         if not self.watch.broken:
             self.watch.at_the_end()
+            self.asked.at_the_end()
             self._check_series()
             self._check_histories()
 
@@ -375,9 +387,13 @@ class World:
 
     def _target(self, message: ExecutorMessage) -> Result:
         """One attempt."""
+        return self.asked.attempted(message, self._answer(message))
+
+    def _answer(self, message: ExecutorMessage) -> Result:
         chance, weather, pool = self.chance, self.weather, self.pool
         assert pool
         self.watch.reached(message, pool.begun)
+        self.asked.reached(message)
         host = json.loads(message.schedule.definition.action)["url"].split("/")[2]
         begin, end = self._down.get(host, (0, 0))
         if not self.calm and begin <= self.clock.true - START < end:
@@ -410,6 +426,10 @@ class World:
 
     def _check_histories(self) -> None:
         for schedule_id in list(self.watch.schedules):
-            self.clients.show(schedule_id, partial(self.watch.check_history, schedule_id))
+            self.clients.show(schedule_id, partial(self._check_history, schedule_id))
             while self.inbox and not self.watch.broken:
                 self._turn()
+
+    def _check_history(self, schedule_id: str, shown: Any) -> None:
+        self.watch.check_history(schedule_id, shown)
+        self.asked.check_history(schedule_id, shown)
