@@ -28,12 +28,12 @@ from delayer.series.rules.series import PARTS, Directory
 from delayer.series.use_cases.tick import Renew
 from delayer.timing.rules import Chosen
 from delayer.wiring.build import build
+from delayer.wiring.functions import HandlerObserver, loaded
 from delayer.wiring.in_memory import StackInMemory
 from delayer.wiring.manifest import MANIFEST, FromQueue, reaction_of
 from delayer.wiring.pump import Batch, Pump, QueueSource
 from delayer_client.testing.attempts import Answers
 from delayer_client.testing.clock import HandClock, NotYet
-from delayer.wiring.functions import HandlerObserver, loaded
 from delayer_client.testing.targets import Targets
 
 HTTP_TARGET: Final = "delayer.targets.http_request"

@@ -17,12 +17,12 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
+from bench.profile.fake_stack import FakeStack
 from bench.profile.options import Options
 from delayer.http.requests import ApiRequest, Caller
 from delayer.schedule.instants import SECOND
 from delayer.wiring.in_memory import START
 from delayer_client.testing import Answer
-from bench.profile.fake_stack import FakeStack
 from local.project import PROJECT
 
 TOGETHER: Final = 100  # schedules in one round
