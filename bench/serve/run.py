@@ -79,9 +79,7 @@ def measure_posts(report: Report) -> None:
         report.machine += targets.of_start(ready, engine.memory_mb())
         for clients in targets.POSTS:
             with step(f"POSTing for {SECONDS} s with {clients} clients"):
-                posts = costing(
-                    engine, 1, lambda clients=clients: call_for(engine.port, calls.post(new), clients, SECONDS)
-                )
+                posts = measured(engine, calls.post(new), 1, clients)
             report.machine.append(targets.of_posts(posts))
         for size in targets.IN_BATCHES:
             with step(f"POSTing batches of {size} for {SECONDS} s with {CLIENTS} clients"):
