@@ -38,7 +38,8 @@ ALL = "SELECT table_name, partition, sort, item, expires FROM items"
 PUT = "INSERT INTO items VALUES (?, ?, ?, ?, ?)"
 COUNT = "UPDATE counters SET value = value + ? WHERE name = ?"
 JOURNALED_SECONDS = 10
-NEVER = "http://127.0.0.1:9/never"
+NEVER_HOST = "127.0.0.1:9"
+NEVER = f"http://{NEVER_HOST}/never"
 
 Row: TypeAlias = tuple[str, str, str, bytes, int | None]
 
@@ -73,9 +74,7 @@ def post_one(engine: Engine, due: int) -> None:
 
 def fill(file: Path, due: int, count: int) -> None:
     """Copies of the one schedule that is due then. EmulatorError if its rows are not as they are known here."""
-    database = Database(path=str(file))
-    key = StoredControl(store=SqliteStore(database=database), table=CONTROL).id_keys().keys[0]
-    database.close()
+    key = key_in(file)
     with sqlite3.connect(file, isolation_level=None) as connection:
         rows: Sequence[Row] = connection.execute(ALL).fetchall()
         [record] = [row for row in rows if row[0] == SCHEDULES]
@@ -98,11 +97,26 @@ def fill(file: Path, due: int, count: int) -> None:
     connection.close()
 
 
+def key_in(file: Path) -> IdKey:
+    """The key that ids are made with, from the database."""
+    database = Database(path=str(file))
+    try:
+        return StoredControl(store=SqliteStore(database=database), table=CONTROL).id_keys().keys[0]
+    finally:
+        database.close()
+
+
+def made_like(known: str, key: IdKey, due: int | None = None) -> str:
+    """Another id, for the same instant unless one is given."""
+    old = address_of(known)
+    address = Address(due=old.due if due is None else due, shard=old.shard)
+    chance = secrets.token_bytes(RANDOM_BYTES)
+    return mint(address, OWNER, point_in_time=address.due, key=key.secret, randomness=chance, version=key.version)
+
+
 def copied(pattern: Sequence[Row], known: str, key: IdKey, old: int, new: int) -> Iterator[Row]:
     """The rows of another schedule."""
-    address = Address(due=new, shard=address_of(known).shard)
-    chance = secrets.token_bytes(RANDOM_BYTES)
-    made = mint(address, OWNER, point_in_time=new, key=key.secret, randomness=chance, version=key.version)
+    made = made_like(known, key, new)
     names = {
         known: made,
         key_of(known).bucket: key_of(made).bucket,

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.command.options import Options
-from bench.load import calls, series
+from bench.load import calls, due_times, series
+from bench.load.arrivals import Arrival
 from bench.load.calls import Call, NewSchedule
 from bench.load.due_times import SECOND
 from bench.load.generator import now
@@ -20,6 +21,7 @@ from bench.measure.lateness import summarise
 from bench.peers import environment
 from bench.report.figures import Report
 from bench.serve import targets
+from bench.serve.backlog import back_up
 from bench.serve.clients import call_all, call_for
 from bench.serve.engine import Engine
 from bench.serve.fill import NEVER, folder_with
@@ -33,6 +35,8 @@ PAGE = 50
 CLIENTS = 8
 POSTED_PER_SECOND = 300  # series, and schedules one by one; on a slow machine
 LEAD = 3 * SECOND
+FILLED_SECONDS = 3  # until all are POSTed
+BACKED_UP_SECONDS = 15  # for which they are due
 MINUTES = 2  # for which series are held
 A_YEAR = 365 * 24 * 3600 * SECOND
 LONGEST_WAIT_SECONDS = 60  # after the last point in time
@@ -46,6 +50,7 @@ def measure(options: Options, report: Report) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     measure_posts(report)
     measure_waiting(options, report)
+    measure_backed_up(options, report)
     for count in options.serve_series:
         measure_series(count, report)
 
@@ -101,6 +106,27 @@ def measure_waiting(options: Options, report: Report) -> None:
             status = call_for(engine.port, calls.get(found[-1]["scheduleId"]), 1, READ_SECONDS)
         report.machine += targets.of_waiting(count, ready, engine.memory_mb())
         report.machine += targets.of_reads(count, page, status)
+
+
+def measure_backed_up(options: Options, report: Report) -> None:
+    """So many a second, for a target that is well, while very many are due for one that is suspended."""
+    back_up(FOLDER / "new", FOLDER / "engine.log", options.waiting)
+    with on_new_folder() as (engine, _), Receiver() as receiver:
+        times = due_times.evenly(now() + LEAD + FILLED_SECONDS * SECOND, options.rate, BACKED_UP_SECONDS)
+        posts = [calls.post(NewSchedule(due=due, target=f"{receiver.url}/well")) for due in times]
+        with step(f"Firing {options.rate}/s while {options.waiting:,} are backed up"):
+            answers = [json.loads(body) for body in call_all(engine.port, posts, CLIENTS)]
+            due = {one["scheduleId"]: at for one, at in zip(answers, times, strict=True)}
+            if now() > times[0]:
+                console.print("  They were POSTed too late.")
+            used, began = engine.processor_seconds(), time.monotonic()
+            wait_for(receiver, len(due), max(times))
+            used, lasted = engine.processor_seconds() - used, time.monotonic() - began
+        arrived = [Arrival(schedule_id=one.headers["idempotency-key"], at_ms=one.at_ms) for one in receiver.of("/well")]
+        row = summarise(f"{options.rate}/s while {options.waiting:,} are backed up", due, arrived)
+        report.lateness.append(row)
+        report.machine.append(targets.of_lateness(row, targets.BACKED_UP_P99_MS))
+        console.print(f"    {used / lasted:.0%} of a processor meanwhile")
 
 
 def measure_series(count: int, report: Report) -> None:
