@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from bench.command.options import MACHINE, Options
+from bench.command.options import MACHINE, SERVE, Options
 from bench.command.progress import progress_bar
 from bench.load import due_times, scripts, series
 from bench.load.bad_target import BadTarget
@@ -17,6 +17,7 @@ from bench.measure import api, imports, requests
 from bench.measure.lateness import Lateness, summarise
 from bench.report import targets
 from bench.report.figures import Report
+from bench.serve import run as serve
 from local.command.progress import step
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
@@ -33,8 +34,10 @@ def measure(options: Options) -> Report:
     report = Report()
     if "imports" in options.parts:
         measure_imports(options, report)
+    if SERVE in options.parts:
+        serve.measure(options, report)
     ready = measure_ready(options)
-    if set(options.parts) - {"imports"}:
+    if set(options.parts) - {"imports", SERVE}:
         measure_stack(options, report, ready)
     report.verdicts = verdicts_of(report, options)
     return report

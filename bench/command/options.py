@@ -14,7 +14,8 @@ USUAL = ("steady", "live", "burst", "throughput", "api", "imports")
 SERIES = "series"  # takes ten minutes by itself
 ISOLATION = "isolation"  # as well
 MACHINE = "machine"  # what one machine can do, in one go; with the journal
-PARTS = (*USUAL, SERIES, ISOLATION, MACHINE)
+SERVE = "serve"  # what `delayer serve` can do, without the stack
+PARTS = (*USUAL, SERIES, ISOLATION, MACHINE, SERVE)
 DELAYER_PERIOD = "60"
 # The journal takes processor time, which on one machine adds to the lateness. On AWS the two share no processor.
 # The canary would be counted among the requests of the schedules.
@@ -38,6 +39,8 @@ class Options:
     import_runs: int = 5  # fresh interpreters for each function
     series: int = 5000  # each of one minute
     minutes: int = 3  # for which they are due
+    waiting: int = 1_000_000  # schedules, in the folder of `delayer serve`
+    serve_series: tuple[int, ...] = (10_000, 20_000)  # of one minute, one number after the other
     beside: tuple[str, ...] = BESIDE
     parts: tuple[str, ...] = USUAL
     parameters: Mapping[str, str] = field(factory=dict)  # template parameters
@@ -62,6 +65,8 @@ def parse(argv: Sequence[str] | None = None) -> Options:
         import_runs=3 if quick else 5,
         series=given.series or (500 if quick else 5000),
         minutes=given.minutes or (2 if quick else 3),
+        waiting=10_000 if quick else 1_000_000,
+        serve_series=(given.series,) if given.series else (500,) if quick else (10_000, 20_000),
         beside=tuple(given.beside or BESIDE),
         parts=parts,
         parameters={
@@ -107,7 +112,8 @@ def parser() -> argparse.ArgumentParser:
         help="measure only this part; repeatable. series, beside as many plain schedules, is measured only if it is "
         "named, and then Lifecycle=events is the default; so is isolation, beside targets that hang, refuse and drip, "
         "and then ExecutorConcurrency=10 is the default; so is machine, which tells what one machine can do in about "
-        "seven minutes, and then Lifecycle=journal is the default",
+        "seven minutes, and then Lifecycle=journal is the default; so is serve, which measures `delayer serve` "
+        "alone, in about nine minutes, and keeps a folder of 2 GB in .local/serve for the next time",
     )
     parser.add_argument(
         "--beside",

@@ -70,7 +70,7 @@ class Measurement:
 
     def start_for(self, count: int) -> int:
         """A point in time at which so many will have been scheduled."""
-        rate = min([self.contender.fills_per_second, *self.speeds[-2:]])
+        rate = min(self.speeds[-2:], default=self.contender.fills_per_second)
         return now() + round((count / rate * 1.2 + LEAD_SECONDS) * SECOND)
 
     def ahead(self, path: str, count: int, times: DueTimes) -> tuple[str, Mapping[str, int]]:

@@ -6,7 +6,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from bench.command.options import Options
+from bench.command.options import SERVE, Options
 from bench.measure.api import ApiCall
 from bench.report import markdown
 from bench.report.figures import Report, machine
@@ -47,7 +47,7 @@ def heading(options: Options) -> str:
     """When, on which machine and, if a stack was measured, with which template parameters."""
     facts = machine()
     parameters = " ".join(f"{name}={value}" for name, value in sorted(options.parameters.items()))
-    stack = f", stack with {parameters}" if set(options.parts) - {"imports"} else ""
+    stack = f", stack with {parameters}" if set(options.parts) - {"imports", SERVE} else ""
     return f"{facts['at']}, {facts['processors']} processors, Python {facts['python']}{stack}"
 
 

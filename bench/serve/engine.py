@@ -16,6 +16,7 @@ COMMAND = (sys.executable, "-m", "delayer_client.cli", "serve")
 READY_SECONDS = 60
 END_SECONDS = 40  # an attempt may take 30
 POLL_SECONDS = 0.005
+VARIABLES = {"PYTHONPATH": f"{PROJECT / 'shared'}:{PROJECT / 'client'}"}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -28,10 +29,9 @@ class Engine:
 
     def start(self) -> float:
         """Seconds until it is reached by a client. Unavailable if it ends before, or takes too long."""
-        variables = {"PYTHONPATH": f"{PROJECT / 'shared'}:{PROJECT / 'client'}"}
         began = time.monotonic()
         command = (*COMMAND, "--data", str(self.data), "--port", str(self.port))
-        self.program = Program(command, self.log, variables)
+        self.program = Program(command, self.log, VARIABLES)
         while not answers(self.port):
             if self.program.process.poll() is not None or time.monotonic() - began > READY_SECONDS:
                 raise self.program.ended()

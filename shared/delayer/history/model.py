@@ -7,6 +7,7 @@ Events say of which series a schedule is an occurrence, so what an occurrence is
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Annotated, Final
 
 import msgspec
@@ -114,7 +115,7 @@ def _is_text(value: Raw) -> bool:
     return bytes(value).startswith(b'"')
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, slots=False)
 class Original:
     """A schedule as its client created it."""
 
@@ -129,6 +130,11 @@ class Original:
 
     def shown(self) -> "Original":
         """As it may be shown."""
+        return self._shown
+
+    @cached_property
+    def _shown(self) -> "Original":
+        """A list asks for it twice, and to go through all of an action takes long."""
         definition = masked(self.schedule.definition, self.schedule.traits.secrets)
         if definition is self.schedule.definition:
             return self

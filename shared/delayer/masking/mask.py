@@ -157,11 +157,18 @@ def masked_value(name: str, value: Any, secrets: Schema | None = None) -> Any:
 
 def is_sensitive(name: str) -> bool:
     """Whether what stands under this name may be a secret."""
+    return _is_known_sensitive(name) if len(name) <= _LONGEST_LABEL else _is_sensitive(name)
+
+
+def _is_sensitive(name: str) -> bool:
     plain = name.casefold()
     if _SENSITIVE.search(plain):
         return True
     words = {*_RUNS.findall(plain), *(one.lower() for one in _HUMPS.findall(name))}
     return not WORDS.isdisjoint(words | {one.lstrip("0123456789") for one in words})  # 2fa, and the pass of db1pass
+
+
+_is_known_sensitive: Final = lru_cache(maxsize=1_024)(_is_sensitive)  # actions have the same few names
 
 
 def masked_free_text(text: str) -> str:
