@@ -31,7 +31,7 @@ def said(name: str, about: str) -> str:
 def test_those_of_the_title_are_compared_in_all_properties() -> None:
     assert list(OTHERS) == [
         *("eventbridge", "step-functions", "dynein", "qstash"),
-        *("cloud-tasks", "temporal", "celery", "pg-cron"),
+        *("cloud-tasks", "temporal", "celery", "huey", "procrastinate", "pg-cron"),
     ]
     for name, other in OTHERS.items():
         assert list(other) == ["name", "better", *PROPERTIES], name
