@@ -28,7 +28,7 @@ from delayer.series.rules.series import PARTS, Directory
 from delayer.series.use_cases.tick import Renew
 from delayer.timing.rules import Chosen
 from delayer.wiring.build import build
-from delayer.wiring.functions import MemoryObserver, loaded
+from delayer.wiring.functions import loaded
 from delayer.wiring.manifest import MANIFEST, FromQueue, reaction_of
 from delayer.wiring.pump import Batch, Pump, QueueSource
 from delayer_client.testing.attempts import Answers

@@ -26,8 +26,8 @@ from delayer.history.repository import owner_list, part_of
 from delayer.records.repository import StoredControl
 from delayer.schedule.instants import format_instant
 from delayer.schedule.schedule_id import RANDOM_BYTES, Address, IdKey, address_of, key_of, mint
+from delayer.schedule.tables import CONTROL, JOURNAL, SCHEDULES
 from local.errors import EmulatorError
-from tests.fakes.streams import CONTROL, JOURNAL, SCHEDULES
 
 OWNER = "anonymous"
 AHEAD = 30 * 24 * 3600 * SECOND

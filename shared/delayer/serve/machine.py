@@ -118,7 +118,7 @@ class Machine:
     _functions: dict[str, Any] = field(init=False, factory=dict)
     _cannot_run: set[str] = field(init=False, factory=set)
     _told_at: Millis = field(init=False, default=0)
-    _again: list[Callable[[], None]] = field(init=False, factory=list)  # what could not be written
+    _again: list[Callable[[], object]] = field(init=False, factory=list)  # what could not be written
 
     def __attrs_post_init__(self) -> None:
         self.clock, self.observer = self.around.clock, self.around.observer

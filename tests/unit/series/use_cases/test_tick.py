@@ -155,7 +155,7 @@ def test_if_the_net_fails_the_rounds_go_on() -> None:
     stage = Stage()
     stage.create(repeat=LISBON, at=NINE)
 
-    def away(began: Millis) -> None:
+    def away(began: Millis) -> bool:
         raise Unavailable("the net is away")
 
     with pytest.raises(Unavailable):
