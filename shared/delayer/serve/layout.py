@@ -58,7 +58,7 @@ def migrate(folder: DataFolder, connection: sqlite3.Connection, *, version: int,
         ) from error
 
 
-def unreadable(folder: DataFolder, error: BaseException) -> Refusal:
+def unusable_database(folder: DataFolder, error: BaseException) -> Refusal:
     """Why a database that was found cannot be used."""
     where, free = str(folder.database), folder.free()
     if free < NEARLY_FULL:

@@ -24,7 +24,7 @@ from delayer.serve.events import receiver_of, route
 from delayer.serve.folder import DataFolder, open_folder
 from delayer.serve.folders import absent_in, aws_settings, extensions_in
 from delayer.serve.keys import KEYS, keys_in_use, open_keys
-from delayer.serve.layout import opened, unreadable
+from delayer.serve.layout import opened, unusable_database
 from delayer.serve.lead import PATIENCE, Leader
 from delayer.serve.lines import LogLines
 from delayer.serve.machine import LAYOUT
@@ -112,7 +112,7 @@ def _leader(
                 **others,
             )
         except (Broken, Unavailable, sqlite3.Error) as error:
-            raise unreadable(folder, error) from error
+            raise unusable_database(folder, error) from error
         closed.pop_all()  # the leader closes it
     return leader
 

@@ -11,7 +11,7 @@ import pytest
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KeyRing
 from delayer.serve.folder import DataFolder, open_folder
-from delayer.serve.layout import unreadable
+from delayer.serve.layout import unusable_database
 from delayer.serve.lead import Leader
 from delayer.serve.machine import LAYOUT
 from delayer.serve.space import MEGABYTE, NEARLY_FULL, Space
@@ -105,6 +105,6 @@ def test_a_database_that_cannot_be_read_is_refused_with_a_sentence(
 ) -> None:
     monkeypatch.setattr(DataFolder, "free", lambda self: free)
     with closing(open_folder(tmp_path)) as folder:
-        refusal = unreadable(folder, sqlite3.DatabaseError("database disk image is malformed"))
+        refusal = unusable_database(folder, sqlite3.DatabaseError("database disk image is malformed"))
     assert refusal.status == 1
     assert said.format(tmp_path / "delayer.db") in str(refusal)
