@@ -7,12 +7,12 @@ steps are one transaction.
 import sqlite3
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from delayer.engines.sqlite.database import APPLICATION, PRAGMAS, VERSION, Database, connect, version_of
 from delayer.serve.folder import DataFolder, check_room, check_versions
 from delayer.serve.refusal import Refusal
+from delayer.serve.space import MEGABYTE, NEARLY_FULL
 
 Steps = Mapping[int, str]  # by the version that each begins with: the SQL that leads to the next one
 STEPS: Final[Steps] = {}  # there was no other layout yet
@@ -58,10 +58,14 @@ def migrate(folder: DataFolder, connection: sqlite3.Connection, *, version: int,
         ) from error
 
 
-def damaged(path: Path, error: BaseException) -> Refusal:
+def unusable_database(folder: DataFolder, error: BaseException) -> Refusal:
     """Why a database that was found cannot be used."""
+    where, free = str(folder.database), folder.free()
+    if free < NEARLY_FULL:
+        what = f"There is no room on the disk for the database, with {free // MEGABYTE} MB free: {error}"
+        return Refusal(what=what, where=where, do="Make room on this disk", status=1)
     do = "Look after its disk; if the file is damaged, put a backup of it and of its log `-wal` in its place"
-    return Refusal(what=f"The database cannot be read: {error}", where=str(path), do=do, status=1)
+    return Refusal(what=f"The database cannot be read: {error}", where=where, do=do, status=1)
 
 
 def _take(connection: sqlite3.Connection, steps: list[str], version: int) -> None:

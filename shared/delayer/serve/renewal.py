@@ -14,7 +14,7 @@ from delayer.engines.sqlite.secrets import KeyRing, KeySeal, SqliteSecrets
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.serve.folder import DATABASE, DataFolder, open_folder
 from delayer.serve.keys import KEYS, VARIABLE, add_key, keys_in_use, open_keys
-from delayer.serve.layout import damaged, opened
+from delayer.serve.layout import opened, unusable_database
 from delayer.serve.machine import LAYOUT
 from delayer.serve.refusal import Refusal
 from delayer.serve.signing_rows import SealedSigningRows, place
@@ -53,7 +53,7 @@ def _opened(folder: DataFolder) -> Iterator[Database]:
         with closing(opened(folder, LAYOUT)) as database:
             yield database
     except (Broken, Unavailable, sqlite3.Error) as error:
-        raise damaged(folder.database, error) from error
+        raise unusable_database(folder, error) from error
 
 
 def _renewed(database: Database, keys: KeyRing) -> Renewed:

@@ -24,13 +24,13 @@ from delayer.serve.events import receiver_of, route
 from delayer.serve.folder import DataFolder, open_folder
 from delayer.serve.folders import absent_in, aws_settings, extensions_in
 from delayer.serve.keys import KEYS, keys_in_use, open_keys
-from delayer.serve.layout import damaged, opened
+from delayer.serve.layout import opened, unusable_database
 from delayer.serve.lead import PATIENCE, Leader
 from delayer.serve.lines import LogLines
 from delayer.serve.machine import LAYOUT
 from delayer.serve.parts import Chosen
 from delayer.serve.refusal import Refusal
-from delayer.serve.space import Space
+from delayer.serve.space import MEGABYTE, RESTRICTED, Space, is_restricted
 from delayer.serve.status import EngineStatus
 
 INTERRUPTED: Final = 130  # exit status of a process that Ctrl-C has ended, as a shell has it
@@ -82,7 +82,7 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
         ending.catch_signals()
         leader.failed = server.stop
         leader.start()
-        server.run(lambda: options.say(_greeting(server.url, options.data)))
+        server.run(lambda: options.say(_greeting(server.url, options.data, folder.free())))
     if leader.error:
         raise _end_of(leader.error, folder)
 
@@ -112,7 +112,7 @@ def _leader(
                 **others,
             )
         except (Broken, Unavailable, sqlite3.Error) as error:
-            raise damaged(folder.database, error) from error
+            raise unusable_database(folder, error) from error
         closed.pop_all()  # the leader closes it
     return leader
 
@@ -178,8 +178,14 @@ def _operated(folder: DataFolder, leader: Leader, say: Callable[[str], None]) ->
     return control
 
 
-def _greeting(url: str, data: Path) -> str:
-    return f"Delayer serves {url}; its data is in {data.absolute()}. Ctrl-C ends it."
+def _greeting(url: str, data: Path, free: int) -> str:
+    served = f"Delayer serves {url}; its data is in {data.absolute()}. Ctrl-C ends it."
+    if not is_restricted(free):
+        return served
+    missing = (
+        f"only {free // MEGABYTE} MB are free on its disk: nothing new is accepted below {RESTRICTED // MEGABYTE} MB"
+    )
+    return f"{served}\nIt is restricted, because {missing}. Make room on this disk; it goes on by itself then."
 
 
 def _end_of(error: BaseException, folder: DataFolder) -> BaseException:

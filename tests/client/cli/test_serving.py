@@ -1,19 +1,29 @@
 """`delayer serve` and `delayer token`: how they are asked for, and what is said when it cannot be."""
 
+import errno
 import json
+import os
+import signal
 import socket
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from delayer.engines.sqlite.database import Database
-from delayer.serve import service
+from delayer.serve import folder, service
+from delayer.serve.door.address import Listening
 from delayer.serve.door.tokens import tokens_in
+from delayer.serve.folder import open_folder
 from delayer.serve.machine import LAYOUT
 from delayer.serve.refusal import Refusal
 from delayer.serve.service import Options
+from tests.cfn import ROOT
 from tests.client.cli.conftest import Cli
 
 
@@ -156,6 +166,89 @@ def test_a_file_in_the_place_of_the_folder(delayer: Cli, tmp_path: Path) -> None
     (tmp_path / "d").touch()
     status, said = refused(delayer, "--port", "0", "--data", str(tmp_path / "d"))
     assert (status, "is not a folder" in said) == (2, True)
+
+
+def test_others_may_not_read_the_file_of_tokens(delayer: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    file.touch(mode=0o644)
+    status, said = refused(delayer, "--tokens", str(file), "--port", "0", "--data", str(tmp_path / "d"))
+    assert status == 2
+    assert said == (
+        f"The file of --tokens is open to other users of this machine (its mode is 0644) ({file}). "
+        f"Run: chmod 600 {file}.\n"
+    )
+    assert not (tmp_path / "d").exists()
+
+
+def test_a_network_filesystem_is_none(delayer: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "open_folder", partial(open_folder, kind_of=lambda _descriptor, _path: "nfs4"))
+    status, said = refused(delayer, "--port", "0", "--data", str(tmp_path))
+    assert (status, "on a network filesystem of the type nfs4" in said) == (2, True)
+    assert said.endswith("Choose a folder on a disk of this machine.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_a_folder_that_cannot_be_written(
+    delayer: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(_path: Path, _text: str) -> None:
+        raise OSError(number, "whatever the system says")
+
+    monkeypatch.setattr(folder, "write_durably", refuse)
+    status, said = refused(delayer, "--port", "0", "--data", str(tmp_path))
+    assert (status, f"The data folder cannot be written ({tmp_path}). Give it to" in said) == (2, True)
+
+
+def test_an_action_that_cannot_be_loaded(delayer: Cli, tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/app.py").write_text("import no_such_thing")
+    status, said = refused(delayer, "--actions", str(tmp_path), "--port", "0", "--data", str(tmp_path / "d"))
+    assert (status, "broken cannot be loaded: ModuleNotFoundError" in said) == (2, True)
+
+
+def test_a_disk_without_room_for_a_database_may_have_it_later(
+    delayer: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **_more: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(service, "opened", full)
+    monkeypatch.setattr(folder.DataFolder, "free", lambda _: 1_000_000)
+    status, said = refused(delayer, "--port", "0", "--data", str(tmp_path))
+    assert (status, "There is no room on the disk for the database, with 1 MB free" in said) == (1, True)
+
+
+def test_with_too_little_disk_it_begins_restricted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a second: a real engine, which is ended as soon as it has begun."""
+    said: list[str] = []
+
+    def say(text: str) -> None:
+        said.append(text)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(folder.DataFolder, "free", lambda _: 50_000_000)
+    handlers = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        service.serve(Options(data=tmp_path, listening=Listening(port=0), say=say), {})
+    finally:
+        for one, handler in handlers.items():
+            signal.signal(one, handler)
+    assert said[0].splitlines()[1] == (
+        "It is restricted, because only 50 MB are free on its disk: nothing new is accepted below 100 MB. "
+        "Make room on this disk; it goes on by itself then."
+    )
+
+
+def test_python_that_is_too_old_is_one_sentence(tmp_path: Path) -> None:
+    """The interpreter says that it is one: those of before are not everywhere. It takes a second: a process begins."""
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.version_info = (3, 10, 13, 'final', 0)\n")
+    path = os.pathsep.join([str(tmp_path), str(ROOT / "client"), str(ROOT / "shared")])
+    command = [sys.executable, "-m", "delayer_client.cli", "serve", "--data", str(tmp_path / "d")]
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("Delayer needs Python 3.11 or newer; ")
 
 
 # ------------------------------------------------------------ keys

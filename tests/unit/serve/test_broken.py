@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,11 @@ import pytest
 
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KeyRing
-from delayer.serve.layout import damaged
+from delayer.serve.folder import DataFolder, open_folder
+from delayer.serve.layout import unusable_database
 from delayer.serve.lead import Leader
 from delayer.serve.machine import LAYOUT
-from delayer.serve.refusal import Refusal
-from delayer.serve.space import MEGABYTE, Space
+from delayer.serve.space import MEGABYTE, NEARLY_FULL, Space
 from delayer_client.testing.stack import SETTINGS, Observer
 
 
@@ -92,8 +93,18 @@ def test_an_end_by_itself_is_noted_and_one_by_an_error_is_not(leader: Any) -> No
     assert ended_at
 
 
-def test_a_database_that_cannot_be_read_is_refused_with_a_sentence() -> None:
-    refusal = damaged(Path("/data/delayer.db"), sqlite3.DatabaseError("database disk image is malformed"))
-    assert isinstance(refusal, Refusal)
+@pytest.mark.parametrize(
+    ("free", "said"),
+    [
+        (NEARLY_FULL, "malformed ({}). Look after its disk"),
+        (NEARLY_FULL - 1, "malformed ({}). Make room on this disk."),
+    ],
+)
+def test_a_database_that_cannot_be_read_is_refused_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, said: str
+) -> None:
+    monkeypatch.setattr(DataFolder, "free", lambda self: free)
+    with closing(open_folder(tmp_path)) as folder:
+        refusal = unusable_database(folder, sqlite3.DatabaseError("database disk image is malformed"))
     assert refusal.status == 1
-    assert "malformed (/data/delayer.db). Look after its disk" in str(refusal)
+    assert said.format(tmp_path / "delayer.db") in str(refusal)
