@@ -45,6 +45,7 @@ class Asked:
     series: dict[str, SeriesWish] = field(factory=dict)
     disturbed: set[str] = field(factory=set)  # series that somebody has paused, changed, or taken from
     names: dict[str, str] = field(factory=dict)
+    pauses: list[tuple[str, Millis, Millis]] = field(factory=list)  # of series: from when until when, by true time
     groups: list[tuple[Millis, frozenset[str]]] = field(factory=list)  # cancelled when, and who was in it
     _claimed: dict[str, set[str]] = field(factory=dict)  # occurrences, by series
     _anchor: dict[str, Millis] = field(factory=dict)
@@ -189,9 +190,19 @@ class Asked:
             for one in members:
                 if self.watch.claimed_at.get(one, 0) > at + JOB:
                     self.watch.fail(Promise.CANCEL_TRUTH, f"{self.watch.name(one)} is claimed, and its group cancelled")
+        for series, since, until in () if self.clock_is_set else self.pauses:
+            self._check_pause(series, since, until)
         for series, wish in self.series.items():
             if wish == SeriesWish("allow", "all") and series not in self.disturbed:
                 self._check_gaps(series)
+
+    def _check_pause(self, series: str, since: Millis, until: Millis) -> None:
+        """Of its times in it, none is claimed after it."""
+        begin = self.watch.now() - self.watch.true_time()
+        for occurrence, schedule in self.watch.occurrences(series):
+            in_it = since + A_MOMENT < occurrence.time - begin < until - A_MOMENT
+            if occurrence.number and in_it and self.watch.claimed_at.get(schedule.id, 0) > until - A_MOMENT:
+                self.watch.fail(Promise.EACH_ONCE, f"{self.watch.name(schedule.id)} is of a pause that was made up")
 
     def _check_gaps(self, series: str) -> None:
         times = sorted(occurrence.time for occurrence, _ in self.watch.occurrences(series) if occurrence.number)

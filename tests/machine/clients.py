@@ -23,7 +23,7 @@ HOSTS: Final = ("one.example", "two.example", "three.example")
 NAMES: Final = ("alpha", "beta")
 GROUPS: Final = ("red", "blue")
 UNKNOWN: Final = 503
-LONG: Final = 1_000  # seconds: more than one message of SQS waits
+LONG: Final = 1_300  # seconds: more than one message of SQS waits
 OPERATOR: Final = "operator-dead-letters"
 Then = Callable[[Response], None]
 
@@ -213,6 +213,8 @@ class Clients:
         schedule_id = shown["scheduleId"]
         due = parse_instant(body["pointInTime"]) if "pointInTime" in body else None
         payload = json.dumps(body["payload"]) if "payload" in body else ""
+        if due is not None and parse_instant(shown["pointInTime"]) != due:
+            self.watch.fail(Promise.AS_ASKED, f"{self.watch.name(schedule_id)} is shown as due {shown['pointInTime']}")
         self.watch.has_accepted(schedule_id, due, payload)
         if key:
             self.watch.one_key(payload)
@@ -419,7 +421,8 @@ class Clients:
             if answer.status == 200:
                 self.watch.say(f"client: series {self.series.index(one)} is resumed")
                 self.active[one] = True
-                self.watch.halted.pop(one, None)
+                if since := self.watch.halted.pop(one, None):
+                    self.asked.pauses.append((one, since, self.watch.true_time()))
 
         self._of_series("POST", "/resume", then)
 

@@ -1,4 +1,4 @@
-"""What may happen: calls come, a turn does its jobs in any order and commits or not, attempts go on, the process dies."""
+"""What may happen: calls come, a turn does its jobs and commits or not, attempts go on, and the process dies."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
