@@ -169,7 +169,7 @@ class Clients:
         if chance.part("long retry") < self.long_retries:
             self.has_long = True
             body["retry"] = {"maxAttempts": 2, "backoff": {"first": LONG, "factor": 1, "max": LONG}}
-        if chance.part("on late") < 0.15:
+        if chance.part("on late") < 0.3:
             body["onLate"] = {"after": "PT5S", "do": chance.one_of("do late", ("drop", "fire"))}
         if not series:
             body["pointInTime"] = format_instant(self._due())

@@ -15,7 +15,6 @@ from tests.machine.promise import Promise
 from tests.machine.weather import Weather
 
 FAIR: Final = Weather(retries=0.2, refusals=0.05, slow=200)
-DOWN: Final = Weather(retries=0.3, outages=True, slow=300)
 KILLED: Final = Weather(kills=1, retries=0.7, slow=5)
 
 
@@ -32,7 +31,6 @@ class Here:
 FOUND: Final[Mapping[str, Here]] = {
     "floored-delay": Here(breaks=Promise.NEVER_EARLY),
     "claim-by-message-id": Here(breaks=Promise.NOTHING_LOST),
-    "claim-over-ends": Here(breaks=Promise.LEGAL, weather=DOWN),
     "hand-over-first": Here(breaks=Promise.NOTHING_LOST),
     "late-dropped": Here(breaks=Promise.ONE_END),
     "payload-lost": Here(breaks=Promise.AS_ASKED),
@@ -57,7 +55,6 @@ FOUND: Final[Mapping[str, Here]] = {
     "replaced-schedule-not-ended": Here(breaks=Promise.CANCEL_TRUTH),
     "stop-not-read": Here(breaks=Promise.STOPPED),
     "stop-says-too-early": Here(breaks=Promise.STOPPED),
-    "stopped-is-redriven": Here(breaks=Promise.STOPPED, weather=FAIR),
     "rule-for-lateness-ignored": Here(breaks=Promise.DROPPED_WHEN_LATE),
     "redriven-and-dropped": Here(breaks=Promise.ONE_END),
     "late-in-another-unit": Here(breaks=Promise.ONE_END),
@@ -67,9 +64,6 @@ FOUND: Final[Mapping[str, Here]] = {
     "name-taken-over": Here(breaks=Promise.ONE_NAME),
     "name-never-free": Here(breaks=Promise.ONE_NAME),
     "group-without-rows": Here(breaks=Promise.CANCEL_TRUTH, weather=FAIR),
-    "any-event-steps": Here(breaks=Promise.CANCEL_TRUTH),
-    "last-of-a-batch-forgotten": Here(breaks=Promise.GOES_ON),
-    "second-by-the-first-read": Here(breaks=Promise.EACH_ONCE),
     "steps-in-a-pause": Here(breaks=Promise.CANCEL_TRUTH),
     "time-from-the-last-run": Here(breaks=Promise.AS_ASKED),
     "missed-forgotten": Here(breaks=Promise.NONE_MISSING),
@@ -77,8 +71,8 @@ FOUND: Final[Mapping[str, Here]] = {
     "overlap-ignored": Here(breaks=Promise.AS_ASKED),
     "pause-made-up": Here(breaks=Promise.EACH_ONCE),
     "change-beside-the-old-one": Here(breaks=Promise.NOTHING_LOST),
-    "own-change-unnamed": Here(breaks=Promise.CANCEL_TRUTH),
-    "redrive-unnamed": Here(breaks=Promise.CANCEL_TRUTH),
+    "own-change-unnamed": Here(breaks=Promise.ONE_KEY),
+    "redrive-unnamed": Here(breaks=Promise.NOTHING_LOST),
     "run-now-twice": Here(breaks=Promise.ONE_KEY),
     "series-key-counts-as-new": Here(breaks=Promise.ONE_KEY),
     "cancel-not-followed": Here(breaks=Promise.CANCEL_TRUTH),
@@ -86,9 +80,100 @@ FOUND: Final[Mapping[str, Here]] = {
     "waits-with-its-old-token": Here(breaks=Promise.NOTHING_LOST),
     "wait-is-an-attempt": Here(breaks=Promise.ONCE),
     "given-up-at-once": Here(breaks=Promise.ONE_END),
-    "probe-is-an-attempt": Here(breaks=Promise.ONE_END, weather=DOWN),
     "attempt-not-journaled": Here(breaks=Promise.HISTORY, also=(reactions,)),
-    "end-without-its-times": Here(breaks=Promise.HISTORY, also=(reactions,)),
     "second-end-unpublished": Here(breaks=Promise.HISTORY, also=(reactions,)),
 }
 
+ENQUEUER: Final = "stream-enqueuer does not run here: a record stays in its table until it is claimed"
+SWEEP: Final = "nothing is swept here: what is due is the first page of the table"
+ONE_COPY: Final = "there is no second copy: record, claim and message change in one transaction"
+NO_LEASE: Final = "claim and hand-over are one transaction: none is repeated"
+WHOLE: Final = "a part of a turn that fails is undone whole, with all that it has sent and written"
+ONE_READER: Final = "there is one thread that reads and writes: nothing comes between the two, and nothing is read late"
+LIVES: Final = "a killer is found by the number of the life and not by receives: tests/unit/serve/test_lives.py"
+NO_EVENT_LOST: Final = "no event is lost: the cursor of the feed moves with what it leads to"
+NO_RELAXED: Final = "what is relaxed is in the same table as all else, and TTL deletes nothing"
+NO_SHARED_MEMORY: Final = "there is one process: nobody else has written what it remembers"
+RULE: Final = "a rule that sees neither process nor disk, and has no other input here: the simulation looks at it"
+    "a rule that sees neither process nor disk, and no input of it is another one here: the simulation looks at it"
+)
+
+ELSEWHERE: Final[Mapping[str, str]] = {
+    "overdue-filtered": ENQUEUER,
+    "failed-ignored": ENQUEUER,
+    "stream-errors-swallowed": ENQUEUER,
+    "any-removal-fires": ENQUEUER,
+    "far-removal-forgotten": ENQUEUER,
+    "poison-blocks-shard": ENQUEUER,
+    "failure-is-poison": ENQUEUER,
+    "killer-blocks-shard": ENQUEUER,
+    "stream-event-nonce": ENQUEUER,
+    "never-brought-back": ENQUEUER,
+    "one-minute-only": SWEEP,
+    "watermark-too-soon": SWEEP,
+    "deleted-is-empty": SWEEP,
+    "big-bucket-skipped": SWEEP,
+    "own-shards": SWEEP,
+    "backlog-stops-all": SWEEP,
+    "never-sent-again": "no message is minutes early: what waits here is delayed until it is due, however long that is",
+    "any-copy-claims": ONE_COPY,
+    "attempts-forgotten": ONE_COPY,
+    "no-stale-margin": ONE_COPY,
+    "duplicate-discards-body": ONE_COPY,
+    "last-token-only": ONE_COPY,
+    "taken-without-a-note": ONE_COPY,
+    "attempt-before-its-take": ONE_COPY,
+    "no-lease": NO_LEASE,
+    "claim-for-good": NO_LEASE,
+    "retry-later-is-done": NO_LEASE,
+    "stop-forgotten": NO_LEASE,
+    "hand-over-failures-ignored": WHOLE,
+    "retry-send-ignored": WHOLE,
+    "exception-is-poison": WHOLE,
+    "mark-before-body": WHOLE,
+    "batch-succeeds-as-a-whole": WHOLE,
+    "answers-in-another-order": WHOLE,
+    "outcome-not-carried": "an outcome that cannot be written stays in memory: the bug here is outcome-not-kept",
+    "last-of-an-executors-batch-forgotten": "an executor has no batches here: each message has a course of its own",
+    "early-message-waits": "a message that is left in its queue holds up no other, and is not counted as received",
+    "eventual-reads": ONE_READER,
+    "redrive-deletes-early": ONE_READER,
+    "cursor-without-condition": ONE_READER,
+    "cancels-before-the-cursor": ONE_READER,
+    "received-too-often": LIVES,
+    "suspected-by-its-receives": LIVES,
+    "any-death-counts": LIVES,
+    "never-a-killer": LIVES,
+    "end-without-its-times": NO_EVENT_LOST,
+    "no-net": NO_EVENT_LOST,
+    "net-looks-once": NO_EVENT_LOST,
+    "relaxed-nonce-of-its-own": NO_RELAXED,
+    "relaxed-removal-forgotten": NO_RELAXED,
+    "blocks-read-once": NO_SHARED_MEMORY,
+    "line-in-memory": NO_SHARED_MEMORY,
+    "stopped-is-redriven": RULE,
+    "probe-is-an-attempt": RULE,
+    "any-event-steps": RULE,
+    "last-of-a-batch-forgotten": RULE,
+    "second-by-the-first-read": RULE,
+    "claim-over-ends": RULE,
+    "age-from-the-point-in-time": RULE,
+    "backfill-at-the-claim": RULE,
+    "only-the-current": RULE,
+    "another-end-is-another-rule": RULE,
+    "run-now-unnamed": RULE,
+    "gate-not-asked-again": RULE,
+    "claimed-and-waits": RULE,
+    "all-probe": RULE,
+    "any-probe-closes": RULE,
+    "all-come-at-once": RULE,
+    "pace-never-grows": RULE,
+    "waits-once": RULE,
+    "age-of-a-suspension": RULE,
+    "more-and-more-wait": RULE,
+    "missed-turn-is-used": RULE,
+    "retry-without-a-turn": RULE,
+    "claimed-in-line": RULE,
+    "withdrawn-without-a-note": RULE,
+    "revision-ignored": RULE,
+}
