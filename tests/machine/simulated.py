@@ -95,8 +95,6 @@ NO_EVENT_LOST: Final = "no event is lost: the cursor of the feed moves with what
 NO_RELAXED: Final = "what is relaxed is in the same table as all else, and TTL deletes nothing"
 NO_SHARED_MEMORY: Final = "there is one process: nobody else has written what it remembers"
 RULE: Final = "a rule that sees neither process nor disk, and has no other input here: the simulation looks at it"
-    "a rule that sees neither process nor disk, and no input of it is another one here: the simulation looks at it"
-)
 
 ELSEWHERE: Final[Mapping[str, str]] = {
     "overdue-filtered": ENQUEUER,
