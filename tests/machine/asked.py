@@ -4,7 +4,7 @@ They are the same on AWS. The watch sees what the disk and the process promise, 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from delayer.actions.rules.model import Done, Result, Retry
 from delayer.history.model import occurrence_of
 from delayer.http.answers import Response
 from delayer.ledger.model import LedgerRow, State
-from delayer.schedule.instants import MINUTE, SECOND, Millis
+from delayer.schedule.instants import MINUTE, SECOND, Millis, format_instant
 from delayer.schedule.messages import ExecutorMessage
 from delayer.schedule.schedule import Schedule
 from tests.machine.promise import Promise
@@ -46,7 +46,7 @@ class Asked:
     disturbed: set[str] = field(factory=set)  # series that somebody has paused, changed, or taken from
     names: dict[str, str] = field(factory=dict)
     pauses: list[tuple[str, Millis, Millis]] = field(factory=list)  # of series: from when until when, by true time
-    groups: list[tuple[Millis, frozenset[str]]] = field(factory=list)  # cancelled when, and who was in it
+    groups: list[tuple[Millis, frozenset[str]]] = field(factory=list)  # cancelled when, and who of them waited
     _claimed: dict[str, set[str]] = field(factory=dict)  # occurrences, by series
     _anchor: dict[str, Millis] = field(factory=dict)
 
@@ -91,11 +91,10 @@ class Asked:
     def _check_delay(self, row: LedgerRow) -> None:
         _, result = self.results.get(row.schedule_id, (0, None))
         schedule = self.watch.schedules.get(row.schedule_id)
-        if self.clock_is_set or schedule is None or not isinstance(result, Retry):
+        if self.clock_is_set or schedule is None or row.probes or not isinstance(result, Retry):
             return
         _, first, factor, longest = _policy(schedule)
-        counted = max(row.attempt - 1 - row.probes, 1)
-        delay = result.after_seconds or min(first * factor ** (counted - 1), longest) * 3 / 4
+        delay = result.after_seconds or min(first * factor ** (row.attempt - 2), longest) * 3 / 4
         if row.retry_at - row.attempted_at < delay * SECOND - A_MOMENT:
             early = f"{row.retry_at - row.attempted_at} ms after the last"
             self.watch.fail(Promise.RETRIES, f"attempt {row.attempt} of {self.watch.name(schedule.id)} is due {early}")
@@ -147,11 +146,6 @@ class Asked:
         """The same key with something else in it."""
         if response.status != 422:
             self.watch.fail(Promise.ONE_KEY, f"another body with a known key is answered {response.status}")
-
-    def group_cancelled(self, members: Sequence[str]) -> None:
-        """The job was accepted: these were in the group."""
-        waiting = frozenset(one for one in members if one in self.watch.records)
-        self.groups.append((self.watch.true_time(), waiting))
 
     # ------------------------------------------------------------ series
 
@@ -215,6 +209,9 @@ class Asked:
         row = self.watch.rows.get(schedule_id)
         if row is None or not row.ended or row.state is State.DECIDED or schedule_id in self.redriven:
             return
+        schedule = self.watch.schedules.get(schedule_id)
+        if schedule and shown.get("pointInTime") != format_instant(schedule.point_in_time):
+            self.watch.fail(Promise.AS_ASKED, f"{self.watch.name(schedule_id)} is shown as due {shown['pointInTime']}")
         told = [one["event"] for one in shown.get("history", [])]
         name = self.watch.name(schedule_id)
         if row.claimed_at and not shown.get("claimedAt"):

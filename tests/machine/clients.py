@@ -85,7 +85,7 @@ class Clients:
             self.resume: 5,
             self.cancel_series: 2,
             self.change_series: 3,
-            self.run_series: 3,
+            self.run_series: 8,
             self.cancel_group: 3,
             self.redrive: 4,
             self.spread: 3,
@@ -128,7 +128,7 @@ class Clients:
                 self.watch.fail(Promise.NO_DEFECT, f"{method} {path} is answered {response.status}: {response.body}")
             else:
                 then(response)
-                if key and is_repeated and response.status in (200, 201) and self.chance.part("asks twice") < 0.15:
+                if key and is_repeated and response.status in (200, 201) and self.chance.part("asks twice") < 0.3:
                     self._asks_twice((method, path, body, key), response)
 
         one = Ask(function=function, request=request, then=heard, is_repeated=is_repeated, lost=again, changes=changes)
@@ -173,7 +173,7 @@ class Clients:
             body["onLate"] = {"after": "PT5S", "do": chance.one_of("do late", ("drop", "fire"))}
         if not series:
             body["pointInTime"] = format_instant(self._due())
-            if chance.part("in a group") < 0.3:
+            if chance.part("in a group") < 0.6:
                 body["group"] = chance.one_of("group", GROUPS)
         return body
 
@@ -329,10 +329,11 @@ class Clients:
     def cancel_group(self) -> None:
         """A job, which the machine carries out by itself."""
         group = self.chance.one_of("group", GROUPS)
+        waiting = frozenset(one for one in self.group_members[group] if one in self.watch.records)
 
         def then(answer: Response) -> None:
             if answer.status == 202:
-                self.asked.group_cancelled(self.group_members[group])
+                self.asked.groups.append((self.watch.true_time(), waiting))
 
         self.call("DELETE", f"/schedules?group={group}", then)
 

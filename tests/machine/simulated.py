@@ -15,7 +15,6 @@ from tests.machine.promise import Promise
 from tests.machine.weather import Weather
 
 FAIR: Final = Weather(retries=0.2, refusals=0.05, slow=200)
-KILLED: Final = Weather(kills=1, retries=0.7, slow=5)
 
 
 @frozen(kw_only=True)
@@ -35,7 +34,6 @@ FOUND: Final[Mapping[str, Here]] = {
     "late-dropped": Here(breaks=Promise.ONE_END),
     "payload-lost": Here(breaks=Promise.AS_ASKED),
     "no-outcome-check": Here(breaks=Promise.CLAIMED_FIRST),
-    "no-fencing": Here(breaks=Promise.ONCE, weather=KILLED),
     "no-repair": Here(breaks=Promise.NOTHING_LOST),
     "failed-without-body": Here(breaks=Promise.NOTHING_LOST),
     "gives-up-at-once": Here(breaks=Promise.ONE_END),
@@ -47,7 +45,6 @@ FOUND: Final[Mapping[str, Here]] = {
     "delay-cut-short": Here(breaks=Promise.RETRIES, weather=FAIR),
     "outcome-before-its-attempt": Here(breaks=Promise.CLAIMED_FIRST),
     "later-forgets-its-place": Here(breaks=Promise.NOTHING_LOST),
-    "overdue-forgotten": Here(breaks=Promise.AS_ASKED),
     "cancel-unmarked": Here(breaks=Promise.CANCEL_TRUTH),
     "cancel-over-claims": Here(breaks=Promise.LEGAL),
     "cancel-says-too-old": Here(breaks=Promise.CANCEL_TRUTH),
@@ -57,17 +54,16 @@ FOUND: Final[Mapping[str, Here]] = {
     "stop-says-too-early": Here(breaks=Promise.STOPPED),
     "rule-for-lateness-ignored": Here(breaks=Promise.DROPPED_WHEN_LATE),
     "redriven-and-dropped": Here(breaks=Promise.ONE_END),
-    "late-in-another-unit": Here(breaks=Promise.ONE_END),
+    "late-in-another-unit": Here(breaks=Promise.ONE_END, is_rare=True),
     "key-counts-as-new": Here(breaks=Promise.ONE_KEY),
     "key-of-any-body": Here(breaks=Promise.ONE_KEY),
     "key-of-a-change-forgotten": Here(breaks=Promise.ONE_KEY),
     "name-taken-over": Here(breaks=Promise.ONE_NAME),
     "name-never-free": Here(breaks=Promise.ONE_NAME),
-    "group-without-rows": Here(breaks=Promise.CANCEL_TRUTH, weather=FAIR),
+    "group-without-rows": Here(breaks=Promise.CANCEL_TRUTH, weather=FAIR, is_rare=True),
     "steps-in-a-pause": Here(breaks=Promise.CANCEL_TRUTH),
     "time-from-the-last-run": Here(breaks=Promise.AS_ASKED),
     "missed-forgotten": Here(breaks=Promise.NONE_MISSING),
-    "missed-made-up": Here(breaks=Promise.EACH_ONCE, weather=KILLED),
     "overlap-ignored": Here(breaks=Promise.AS_ASKED),
     "pause-made-up": Here(breaks=Promise.EACH_ONCE),
     "change-beside-the-old-one": Here(breaks=Promise.NOTHING_LOST),
@@ -80,7 +76,6 @@ FOUND: Final[Mapping[str, Here]] = {
     "waits-with-its-old-token": Here(breaks=Promise.NOTHING_LOST),
     "wait-is-an-attempt": Here(breaks=Promise.ONCE),
     "given-up-at-once": Here(breaks=Promise.ONE_END),
-    "attempt-not-journaled": Here(breaks=Promise.HISTORY, also=(reactions,)),
     "second-end-unpublished": Here(breaks=Promise.HISTORY, also=(reactions,)),
 }
 
@@ -92,6 +87,8 @@ WHOLE: Final = "a part of a turn that fails is undone whole, with all that it ha
 ONE_READER: Final = "there is one thread that reads and writes: nothing comes between the two, and nothing is read late"
 LIVES: Final = "a killer is found by the number of the life and not by receives: tests/unit/serve/test_lives.py"
 NO_EVENT_LOST: Final = "no event is lost: the cursor of the feed moves with what it leads to"
+ALL_TOLD: Final = "the journal is told of each event here: none is left out because a later one repeats it"
+OF_ITS_RECORD: Final = "nobody is told the time that is in an id: the record is there until it is claimed"
 NO_RELAXED: Final = "what is relaxed is in the same table as all else, and TTL deletes nothing"
 NO_SHARED_MEMORY: Final = "there is one process: nobody else has written what it remembers"
 RULE: Final = "a rule that sees neither process nor disk, and has no other input here: the simulation looks at it"
@@ -114,6 +111,9 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "own-shards": SWEEP,
     "backlog-stops-all": SWEEP,
     "never-sent-again": "no message is minutes early: what waits here is delayed until it is due, however long that is",
+    "missed-made-up": RULE,
+    "no-fencing": ONE_COPY,
+    "overdue-forgotten": OF_ITS_RECORD,
     "any-copy-claims": ONE_COPY,
     "attempts-forgotten": ONE_COPY,
     "no-stale-margin": ONE_COPY,
@@ -142,7 +142,8 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "suspected-by-its-receives": LIVES,
     "any-death-counts": LIVES,
     "never-a-killer": LIVES,
-    "end-without-its-times": NO_EVENT_LOST,
+    "end-without-its-times": ALL_TOLD,
+    "attempt-not-journaled": ALL_TOLD,
     "no-net": NO_EVENT_LOST,
     "net-looks-once": NO_EVENT_LOST,
     "relaxed-nonce-of-its-own": NO_RELAXED,
