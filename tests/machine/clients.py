@@ -391,7 +391,8 @@ class Clients:
             one = self.chance.one_of("which series", self.series)
             key = f"change-{self._number}" if rest == "/run-now" else ""
             self._number += 1
-            self.asked.disturbed.add(one)
+            if rest != "/run-now":
+                self.asked.disturbed.add(one)
             self.call(method, f"/series/{one}{rest}", lambda answer: then(answer, one), body, key)
 
     def pause(self) -> None:
