@@ -14,6 +14,7 @@ from delayer.serve import reactions
 from tests.machine.promise import Promise
 from tests.machine.weather import Weather
 
+KILLED: Final = Weather(kills=1, slow=5)
 FAIR: Final = Weather(retries=0.2, refusals=0.05, slow=200)
 
 
@@ -63,7 +64,7 @@ FOUND: Final[Mapping[str, Here]] = {
     "group-without-rows": Here(breaks=Promise.CANCEL_TRUTH, weather=FAIR, is_rare=True),
     "steps-in-a-pause": Here(breaks=Promise.CANCEL_TRUTH),
     "time-from-the-last-run": Here(breaks=Promise.AS_ASKED),
-    "missed-forgotten": Here(breaks=Promise.NONE_MISSING),
+    "missed-forgotten": Here(breaks=Promise.NONE_MISSING, weather=KILLED, is_rare=True),
     "overlap-ignored": Here(breaks=Promise.AS_ASKED),
     "pause-made-up": Here(breaks=Promise.EACH_ONCE),
     "change-beside-the-old-one": Here(breaks=Promise.NOTHING_LOST),
