@@ -134,7 +134,7 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "answers-in-another-order": WHOLE,
     "outcome-not-carried": "an outcome that cannot be written stays in memory: the bug here is outcome-not-kept",
     "last-of-an-executors-batch-forgotten": "an executor has no batches here: each message has a course of its own",
-    "early-message-waits": "a message that is left in its queue holds up no other, and is not counted as received",
+    "early-message-waits": "no other message waits behind one that is left in its queue, and no receive is counted",
     "eventual-reads": ONE_READER,
     "redrive-deletes-early": ONE_READER,
     "cursor-without-condition": ONE_READER,
