@@ -133,7 +133,7 @@ crashes: $(INSTALLED) ## cut the power at each point of a story on SQLite, and l
 kills: $(INSTALLED) ## kill the real process of the engine under load, 200 times, and look what became of its promises (ARGS="--times 20")
 	@PYTHONPATH=shared:client:. $(BIN)/python -m tests.crashes.kills $(ARGS)
 
-model: $(INSTALLED) ## search every interleaving of one schedule, precise, relaxed, of a series or without a time, of a circuit, of a limit, of its seats, of a connection, of a repeat and of what comes back, then remove each guard (ARGS=--help)
+model: $(INSTALLED) ## search every interleaving of one schedule, precise, relaxed, of a series or without a time, of a circuit, of a limit, of its seats, of a connection, of a repeat, of what comes back and of the turns of one machine, then remove each guard (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.model $(ARGS)
 	@$(if $(ARGS),,PYTHONPATH=shared:client $(BIN)/python -m tests.model.tables)
 

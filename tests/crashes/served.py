@@ -193,6 +193,7 @@ class Clients:
     port: int
     wanted: dict[str, Wanted] = field(factory=dict)  # that were accepted, by id
     cancelled: set[str] = field(factory=set)  # or replaced
+    failed: dict[str, int] = field(factory=dict)  # before they were replaced; with how many arrivals there were then
     too_late: set[str] = field(factory=set)
     ended: dict[str, int] = field(factory=dict)  # by GET; with how many arrivals there were then
     fresh: list[str] = field(factory=list)  # accepted since the last check
@@ -297,8 +298,10 @@ class Clients:
         if before.number != one.number:
             raise Broken(f"{schedule_id} is of number {before.number}, and was answered to number {one.number}")
         self.fresh.append(schedule_id)
-        if old := shown.get("replaces"):
+        if (old := shown.get("replaces")) and old not in self.cancelled:
             self.cancelled.add(old)
+            if old in self.wanted and self.wanted[old].end == "failed":  # which keeps its name: it may be over
+                self.failed[old] = self._reached(old)
 
     def _taken_back(self, call: Call, status: int) -> None:
         match status:
@@ -366,10 +369,10 @@ class Clients:
         for one in arrivals:
             lives.setdefault((one.id, one.attempt), []).append(one.life)
             self._check_arrival(one)
-        for schedule_id, before in self.ended.items():
+        for schedule_id, before in (self.ended | self.failed).items():
             if reached[schedule_id] != before:
                 raise Broken(f"{schedule_id} had ended, and reached its target again")
-            if not before:
+            if not before and schedule_id not in self.failed:
                 raise Broken(f"{schedule_id} has ended, and never reached its target")
         repeated = Counter(life for found in lives.values() for life in found[1:])
         for (schedule_id, attempt), found in lives.items():
@@ -379,7 +382,7 @@ class Clients:
             raise Broken(f"more than {DOUBLED} attempts were repeated after one kill: {repeated}")
 
     def _check_arrival(self, one: Arrival) -> None:
-        if one.id in self.cancelled:
+        if one.id in self.cancelled and not self.failed.get(one.id):
             raise Broken(f"{one.id} was cancelled, and reached its target: {one}")
         if one.key != one.id:
             raise Broken(f"{one.id} has another idempotency key: {one}")

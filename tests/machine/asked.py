@@ -4,7 +4,7 @@ They are the same on AWS. The watch sees what the disk and the process promise, 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from delayer.actions.rules.model import Done, Result, Retry
 from delayer.history.model import occurrence_of
 from delayer.http.answers import Response
 from delayer.ledger.model import LedgerRow, State
-from delayer.schedule.instants import MINUTE, SECOND, Millis
+from delayer.schedule.instants import MINUTE, SECOND, Millis, format_instant
 from delayer.schedule.messages import ExecutorMessage
 from delayer.schedule.schedule import Schedule
 from tests.machine.promise import Promise
@@ -45,7 +45,8 @@ class Asked:
     series: dict[str, SeriesWish] = field(factory=dict)
     disturbed: set[str] = field(factory=set)  # series that somebody has paused, changed, or taken from
     names: dict[str, str] = field(factory=dict)
-    groups: list[tuple[Millis, frozenset[str]]] = field(factory=list)  # cancelled when, and who was in it
+    pauses: list[tuple[str, Millis, Millis]] = field(factory=list)  # of series: from when until when, by true time
+    groups: list[tuple[Millis, frozenset[str]]] = field(factory=list)  # cancelled when, and who of them waited
     _claimed: dict[str, set[str]] = field(factory=dict)  # occurrences, by series
     _anchor: dict[str, Millis] = field(factory=dict)
 
@@ -90,11 +91,10 @@ class Asked:
     def _check_delay(self, row: LedgerRow) -> None:
         _, result = self.results.get(row.schedule_id, (0, None))
         schedule = self.watch.schedules.get(row.schedule_id)
-        if self.clock_is_set or schedule is None or not isinstance(result, Retry):
+        if self.clock_is_set or schedule is None or row.probes or not isinstance(result, Retry):
             return
         _, first, factor, longest = _policy(schedule)
-        counted = max(row.attempt - 1 - row.probes, 1)
-        delay = result.after_seconds or min(first * factor ** (counted - 1), longest) * 3 / 4
+        delay = result.after_seconds or min(first * factor ** (row.attempt - 2), longest) * 3 / 4
         if row.retry_at - row.attempted_at < delay * SECOND - A_MOMENT:
             early = f"{row.retry_at - row.attempted_at} ms after the last"
             self.watch.fail(Promise.RETRIES, f"attempt {row.attempt} of {self.watch.name(schedule.id)} is due {early}")
@@ -147,11 +147,6 @@ class Asked:
         if response.status != 422:
             self.watch.fail(Promise.ONE_KEY, f"another body with a known key is answered {response.status}")
 
-    def group_cancelled(self, members: Sequence[str]) -> None:
-        """The job was accepted: these were in the group."""
-        waiting = frozenset(one for one in members if one in self.watch.records)
-        self.groups.append((self.watch.true_time(), waiting))
-
     # ------------------------------------------------------------ series
 
     def put(self, schedule: Schedule) -> None:
@@ -189,9 +184,19 @@ class Asked:
             for one in members:
                 if self.watch.claimed_at.get(one, 0) > at + JOB:
                     self.watch.fail(Promise.CANCEL_TRUTH, f"{self.watch.name(one)} is claimed, and its group cancelled")
+        for series, since, until in () if self.clock_is_set else self.pauses:
+            self._check_pause(series, since, until)
         for series, wish in self.series.items():
             if wish == SeriesWish("allow", "all") and series not in self.disturbed:
                 self._check_gaps(series)
+
+    def _check_pause(self, series: str, since: Millis, until: Millis) -> None:
+        """Of its times in it, none is claimed after it."""
+        begin = self.watch.now() - self.watch.true_time()
+        for occurrence, schedule in self.watch.occurrences(series):
+            in_it = since + A_MOMENT < occurrence.time - begin < until - A_MOMENT
+            if occurrence.number and in_it and self.watch.claimed_at.get(schedule.id, 0) > until - A_MOMENT:
+                self.watch.fail(Promise.EACH_ONCE, f"{self.watch.name(schedule.id)} is of a pause that was made up")
 
     def _check_gaps(self, series: str) -> None:
         times = sorted(occurrence.time for occurrence, _ in self.watch.occurrences(series) if occurrence.number)
@@ -204,6 +209,9 @@ class Asked:
         row = self.watch.rows.get(schedule_id)
         if row is None or not row.ended or row.state is State.DECIDED or schedule_id in self.redriven:
             return
+        schedule = self.watch.schedules.get(schedule_id)
+        if schedule and shown.get("pointInTime") != format_instant(schedule.point_in_time):
+            self.watch.fail(Promise.AS_ASKED, f"{self.watch.name(schedule_id)} is shown as due {shown['pointInTime']}")
         told = [one["event"] for one in shown.get("history", [])]
         name = self.watch.name(schedule_id)
         if row.claimed_at and not shown.get("claimedAt"):

@@ -23,8 +23,11 @@ from delayer.serve.machine import Machine
 from delayer.serve.turn import Turn
 from delayer.wiring.pump import Source
 from tests.machine.promise import Promise
+from tests.machine.simulated import FOUND, Here
 from tests.machine.story import Played, play
 from tests.machine.weather import Weather
+from tests.simulation.bugs import BY_NAME as SIMULATED
+from tests.simulation.bugs.bug import Bug as SimulationBug
 
 FULL: Final = Weather(full=0.1, full_for_long=True, outages=True, retries=0.5, slow=300)
 KILLED: Final = Weather(kills=1, retries=0.7, slow=5)
@@ -42,10 +45,13 @@ class Bug:
     weather: Weather | None = None  # in which it shows soon; None: that of each seed
     is_rare: bool = False  # it takes a minute to find it
     swaps: tuple[Swap, ...] = field(repr=False)
+    same: SimulationBug | None = field(default=None, repr=False)  # it is that of the simulation
 
     def switched_in(self) -> ExitStack:
         """As long as the context lasts, the code has this bug."""
         stack = ExitStack()
+        if self.same:
+            stack.enter_context(self.same.switched_in())
         for where, name, instead in self.swaps:
             stack.enter_context(patch.object(where, name, instead))
         return stack
@@ -275,7 +281,25 @@ BUGS: Final = (
         swaps=((machines, "evolve", lambda one, **new: _evolved(one, new)),),
     ),
 )
-BY_NAME: Final = {bug.name: bug for bug in BUGS}
+
+
+def _simulated(name: str, here: Here) -> Bug:
+    """A bug of the simulation, and by what it is found here."""
+    same = SIMULATED[name]
+    swaps = tuple((where, attribute, instead) for where in here.also for _, attribute, instead in same.swaps)
+    return Bug(
+        name=name,
+        what=same.what,
+        breaks=here.breaks,
+        weather=here.weather,
+        is_rare=here.is_rare,
+        swaps=swaps,
+        same=same,
+    )
+
+
+OF_THE_SIMULATION: Final = tuple(_simulated(name, here) for name, here in FOUND.items())
+BY_NAME: Final = {bug.name: bug for bug in (*BUGS, *OF_THE_SIMULATION)}
 
 
 def _evolved(one: Any, new: dict[str, Any]) -> Any:

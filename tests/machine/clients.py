@@ -23,7 +23,7 @@ HOSTS: Final = ("one.example", "two.example", "three.example")
 NAMES: Final = ("alpha", "beta")
 GROUPS: Final = ("red", "blue")
 UNKNOWN: Final = 503
-LONG: Final = 1_000  # seconds: more than one message of SQS waits
+LONG: Final = 1_300  # seconds: more than one message of SQS waits
 OPERATOR: Final = "operator-dead-letters"
 Then = Callable[[Response], None]
 
@@ -85,7 +85,7 @@ class Clients:
             self.resume: 5,
             self.cancel_series: 2,
             self.change_series: 3,
-            self.run_series: 3,
+            self.run_series: 8,
             self.cancel_group: 3,
             self.redrive: 4,
             self.spread: 3,
@@ -128,7 +128,7 @@ class Clients:
                 self.watch.fail(Promise.NO_DEFECT, f"{method} {path} is answered {response.status}: {response.body}")
             else:
                 then(response)
-                if key and is_repeated and response.status in (200, 201) and self.chance.part("asks twice") < 0.15:
+                if key and is_repeated and response.status in (200, 201) and self.chance.part("asks twice") < 0.3:
                     self._asks_twice((method, path, body, key), response)
 
         one = Ask(function=function, request=request, then=heard, is_repeated=is_repeated, lost=again, changes=changes)
@@ -169,11 +169,11 @@ class Clients:
         if chance.part("long retry") < self.long_retries:
             self.has_long = True
             body["retry"] = {"maxAttempts": 2, "backoff": {"first": LONG, "factor": 1, "max": LONG}}
-        if chance.part("on late") < 0.15:
+        if chance.part("on late") < 0.3:
             body["onLate"] = {"after": "PT5S", "do": chance.one_of("do late", ("drop", "fire"))}
         if not series:
             body["pointInTime"] = format_instant(self._due())
-            if chance.part("in a group") < 0.3:
+            if chance.part("in a group") < 0.6:
                 body["group"] = chance.one_of("group", GROUPS)
         return body
 
@@ -213,6 +213,8 @@ class Clients:
         schedule_id = shown["scheduleId"]
         due = parse_instant(body["pointInTime"]) if "pointInTime" in body else None
         payload = json.dumps(body["payload"]) if "payload" in body else ""
+        if due is not None and parse_instant(shown["pointInTime"]) != due:
+            self.watch.fail(Promise.AS_ASKED, f"{self.watch.name(schedule_id)} is shown as due {shown['pointInTime']}")
         self.watch.has_accepted(schedule_id, due, payload)
         if key:
             self.watch.one_key(payload)
@@ -327,10 +329,11 @@ class Clients:
     def cancel_group(self) -> None:
         """A job, which the machine carries out by itself."""
         group = self.chance.one_of("group", GROUPS)
+        waiting = frozenset(one for one in self.group_members[group] if one in self.watch.records)
 
         def then(answer: Response) -> None:
             if answer.status == 202:
-                self.asked.group_cancelled(self.group_members[group])
+                self.asked.groups.append((self.watch.true_time(), waiting))
 
         self.call("DELETE", f"/schedules?group={group}", then)
 
@@ -388,7 +391,8 @@ class Clients:
             one = self.chance.one_of("which series", self.series)
             key = f"change-{self._number}" if rest == "/run-now" else ""
             self._number += 1
-            self.asked.disturbed.add(one)
+            if rest != "/run-now":
+                self.asked.disturbed.add(one)
             self.call(method, f"/series/{one}{rest}", lambda answer: then(answer, one), body, key)
 
     def pause(self) -> None:
@@ -419,7 +423,8 @@ class Clients:
             if answer.status == 200:
                 self.watch.say(f"client: series {self.series.index(one)} is resumed")
                 self.active[one] = True
-                self.watch.halted.pop(one, None)
+                if since := self.watch.halted.pop(one, None):
+                    self.asked.pauses.append((one, since, self.watch.true_time()))
 
         self._of_series("POST", "/resume", then)
 

@@ -122,6 +122,8 @@ class MachineStory:
         if connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'messages'").fetchone()[0]:
             world.disk.open()
         world.watch.is_loading = False
+        latest = max((row.at for row in world.watch.rows.values()), default=0)  # the world may have been told later
+        world.clock.true = max(world.clock.true, latest + SECOND)
         self._remember(world, marks, self.forgotten if is_forgetting else set())
         world.begin()
         world.end()

@@ -33,6 +33,8 @@ from tests.model.suspects import guards as suspect_guards
 from tests.model.suspects import search as suspects
 from tests.model.timing import guards as timing_guards
 from tests.model.timing import search as timing
+from tests.model.turns import guards as turn_guards
+from tests.model.turns import search as turns
 
 
 @frozen(kw_only=True)
@@ -82,4 +84,5 @@ MODELS: Final = {
     "connections": Model(
         of="a connection", spaces=connections.WHOLE, search=connections.search, guards=connection_guards.GUARDS
     ),
+    "turns": Model(of="the turns of one machine", spaces=turns.WHOLE, search=turns.search, guards=turn_guards.GUARDS),
 }

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from tests.machine.bugs import BUGS as OF_ONE_MACHINE
+from tests.machine.simulated import ELSEWHERE, FOUND
 from tests.model.configurations import WHOLE
 from tests.model.guards import GUARDS
 from tests.model.models import MODELS
@@ -12,7 +14,7 @@ from tests.simulation.bugs import BUGS
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = ROOT / "docs/decide/proof.md"
 EXAMPLE: Final = "duplicate-discards-body"  # the bug whose story the page shows how to print
-PARTS: Final = ("bugs", "example", "spaces", "guards", "rules")
+PARTS: Final = ("bugs", "example", "spaces", "guards", "rules", "machine", "elsewhere")
 PART: Final = re.compile(r"(?<=<!-- record: )(\w+) -->\n.*?\n(?=<!-- end -->)", re.DOTALL)
 
 
@@ -59,6 +61,22 @@ def _spaces(found: dict[str, Any]) -> list[str]:
     return ["| faults | states | steps | violations |", "|---|---:|---:|---|", *rows, total]
 
 
+def _machine() -> list[str]:
+    """The deliberate bugs of one machine that the simulation does not have."""
+    rows = [f"| `{bug.name}` | {bug.what} | {bug.breaks} |" for bug in OF_ONE_MACHINE]
+    return ["| bug | what it does | the promise that it breaks |", "|---|---|---|", *rows]
+
+
+def _elsewhere() -> list[str]:
+    """Those of the simulation that make no sense on one machine, by their reasons."""
+    named: dict[str, list[str]] = {}
+    for name, reason in ELSEWHERE.items():
+        named.setdefault(reason, []).append(f"`{name}`")
+    rows = [f"| {reason} | {', '.join(names)} |" for reason, names in named.items()]
+    count = f"Of the {len(FOUND) + len(ELSEWHERE)} bugs of the simulation, {len(FOUND)} are found on one machine, too."
+    return [f"{count} The others are not put in:", "", "| because | bugs |", "|---|---|", *rows]
+
+
 def tables(record: dict[str, Any]) -> dict[str, str]:
     """Each part of the page that is made from the record, by the name in its comment."""
     parts = {
@@ -67,6 +85,8 @@ def tables(record: dict[str, Any]) -> dict[str, str]:
         "spaces": _spaces(record["spaces"]),
         "guards": _guards(record["guards"]),
         "rules": _rules(record["models"]),
+        "machine": _machine(),
+        "elsewhere": _elsewhere(),
     }
     return {name: "\n".join(lines) for name, lines in parts.items()}
 

@@ -20,7 +20,7 @@ _decide_cancel = decide_cancel
 _mint = schedule_id.mint
 
 
-def _cancel_unmarked(self: Any, schedule_id: str, owner: str) -> Any:
+def _cancel_unmarked(self: Any, schedule_id: str, owner: str, **_: Any) -> Any:
     """Deletes the record, as if that were all."""
     with suppress(Unavailable):
         self.records.delete([key_of(schedule_id)])
