@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any, Final
 
@@ -202,6 +203,7 @@ def refuse_other_machines(caller: Caller) -> None:
         )
 
 
+@lru_cache(maxsize=256)
 def is_loopback(address: str) -> bool:
     """Whether an IP address is one of loopback, also an IPv4 address that is written as IPv6."""
     try:

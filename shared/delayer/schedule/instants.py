@@ -49,7 +49,7 @@ def format_instant(instant: Millis) -> str:
 
 def format_minute(minute: Minute) -> str:
     """A minute as people read it in a table: `2026-11-21T09:00`."""
-    return (_EPOCH + timedelta(minutes=minute)).strftime("%Y-%m-%dT%H:%M")
+    return (_EPOCH + timedelta(minutes=minute)).isoformat()[: len("2026-11-21T09:00")]
 
 
 def parse_instant(text: str) -> Millis:

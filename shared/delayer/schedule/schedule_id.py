@@ -8,7 +8,6 @@ so that ids of one key sort by due time. A later layout will have another length
 """
 
 import base64
-import hashlib
 import hmac
 import re
 from enum import IntEnum
@@ -280,7 +279,7 @@ def _place(whole: bytes) -> int:
 
 
 def _code(plain: bytes, owner: str, key: bytes) -> bytes:
-    return hmac.new(key, plain + owner.encode(), hashlib.sha256).digest()[:_CODE]
+    return hmac.digest(key, plain + owner.encode(), "sha256")[:_CODE]
 
 
 def _encode(whole: bytes) -> str:

@@ -61,6 +61,7 @@ CLAIMS: Final = 64  # in one turn
 PAUSE: Final[Millis] = 250  # until the next turn, if nothing can be written
 STEP: Final[Millis] = 250  # who finds no slot is told when there is one; seats may be free without that
 TOLD: Final = 10  # changes in one turn: a call that comes meanwhile waits for them
+MOST_TOLD: Final = 30  # the same while nothing else is due for long: each commit takes as long for one as for many
 TELLING: Final[Millis] = 5  # that takes so long, about
 TOLD_EVERY: Final[Millis] = 250  # however much else there is to do
 HAVE_SETTINGS: Final = ("delayer.engines.process", "delayer.extension.executor", "delayer.extension.policy")
@@ -521,7 +522,11 @@ class Machine:
         return following is None or following - now >= TELLING or now - self._told_at >= TOLD_EVERY
 
     def _tell(self) -> bool:
-        self._told_at = self.clock.now()
+        """As much as there is time for, until something else is due."""
+        self._told_at = now = self.clock.now()
+        following = self.next_at()
+        gap = MOST_TOLD * TELLING if following is None else following - now
+        self.telling.at_most = min(max(TOLD, gap // TELLING * TOLD), MOST_TOLD)
         return self._take(self.telling)
 
     def _run(self, batch: Batch) -> Any:

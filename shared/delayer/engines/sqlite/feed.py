@@ -1,10 +1,12 @@
 """The change feed: what was written to the tables that somebody reads changes of, with the write itself (ADR 0185)."""
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
+from operator import attrgetter
 from typing import Final
 
 from attrs import define, field, frozen
@@ -64,6 +66,9 @@ class FedChange:
         return ItemChange(self.text.table, old, new, self.text.is_expired)
 
 
+_number_of: Final = attrgetter("number")
+
+
 @define(kw_only=True, eq=False)
 class SqliteFeed:
     """Each reader has a cursor, which moves with what it writes."""
@@ -117,7 +122,8 @@ class SqliteFeed:
         if number >= self.last:
             return []
         if self._recent and number >= self._before_recent:
-            return list(islice((one for one in self._recent if one.number > number), at_most))
+            first = bisect_right(self._recent, number, key=_number_of)
+            return list(islice(self._recent, first, first + at_most))
         return self.stored_after(number, at_most)
 
     def stored_after(self, number: int, at_most: int) -> list[FedChange]:
