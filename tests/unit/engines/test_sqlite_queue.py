@@ -45,7 +45,7 @@ def test_a_commit_that_fails_leaves_it_with_who_has_it(end: End, fifo: bool) -> 
 
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-def test_what_is_undone_within_a_turn_is_not_told_by_its_commit(end: End) -> None:
+def test_what_is_undone_within_a_turn_is_not_heard_after_its_commit(end: End) -> None:
     queue = a_queue()
     received = queue.receive()
     queue.database.begin()

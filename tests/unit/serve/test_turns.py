@@ -27,9 +27,9 @@ def sleeps(running: Running) -> Callable[..., Any]:
 def test_a_job_that_would_wait_is_undone_and_ends_nothing() -> None:
     """A command of an operator, or whatever else comes from another thread."""
     running = Running()
-    told: list[Any] = []
-    running.machine.turn([TurnJob(do=sleeps(running), deliver=told.append)])
-    assert [type(one) for one in told] == [Unavailable]
+    reported: list[Any] = []
+    running.machine.turn([TurnJob(do=sleeps(running), deliver=reported.append)])
+    assert [type(one) for one in reported] == [Unavailable]
     assert running.database.read("SELECT * FROM again", ()) == []
     running.schedule()
 

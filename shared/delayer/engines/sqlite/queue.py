@@ -150,7 +150,7 @@ class SqliteQueue:
         self.settle([received], [])
 
     def settle(self, batch: Sequence[ReceivedMessage], failed: Sequence[str]) -> None:
-        """What has not failed is done with. What has comes again, later each time."""
+        """Is done with what has not failed. What has comes again, later each time."""
         now = self.clock.now()
         left = set(failed)
         with self.database.writing() as connection:
