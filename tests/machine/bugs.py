@@ -148,7 +148,7 @@ def _takes_nothing_up(self: SqliteQueue) -> None:
     self.database.undone.append(self._ask)
     if self.name.startswith("executor-"):
         rows = self.database.read("SELECT number, message_group FROM messages WHERE queue = ?", (self.name,))
-        self._out.update(dict(rows))
+        self.out.update(dict(rows))
 
 
 def _has_done(self: Attempts, number: int, do: Any, outcome: Any) -> None:

@@ -115,7 +115,7 @@ class Machine:
     turns: Turn = field(init=False)
     queues: dict[str, SqliteQueue] = field(init=False, factory=dict)
     executors: dict[str, MachineExecutor] = field(init=False, factory=dict)
-    _functions: dict[str, Any] = field(init=False, factory=dict)
+    modules: dict[str, Any] = field(init=False, factory=dict)  # of functions, as they are deployed
     _cannot_run: set[str] = field(init=False, factory=set)
     _announced_at: Millis = field(init=False, default=0)
     _again: list[Callable[[], object]] = field(init=False, factory=list)  # what could not be written
@@ -181,10 +181,10 @@ class Machine:
         """Its module, as it is deployed."""
         if own := self.extensions.handlers.get(name):
             return own
-        if name not in self._functions:
+        if name not in self.modules:
             settings = {one: {"setting": self.environment.__getitem__} for one in HAVE_SETTINGS}
-            self._functions[name] = loaded(name, self, self.environment, {**settings, **self.instead})
-        return self._functions[name]
+            self.modules[name] = loaded(name, self, self.environment, {**settings, **self.instead})
+        return self.modules[name]
 
     def executor(self, kind: str) -> MachineExecutor:
         """Made when the first schedule with this action is due."""

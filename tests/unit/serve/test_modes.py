@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from delayer.engines.sqlite.database import connect
 from delayer.engines.sqlite.secrets import KEY_BYTES, KeyRing
 from delayer.serve.control_socket import ELSEWHERE, SOCKET, ControlSocket
 from delayer.serve.folder import open_folder
@@ -40,7 +41,8 @@ def test_all_of_them_are_for_its_user_alone(tmp_path: Path, name: str) -> None:
             database=database, observer=Observer(), environment=SETTINGS, keys=KeyRing(keys=(b"k" * KEY_BYTES,))
         )
         leader.start()
-        folder.keep_copy(database._connection, 1)
+        with closing(connect(database.path)) as connection:
+            folder.keep_copy(connection, 1)
         found = {one.name: stat.filemode(one.stat().st_mode) for one in folder.path.iterdir()}
         assert stat.filemode(control.path.stat().st_mode) == "srw-------"
         assert stat.filemode(control.path.parent.stat().st_mode) == "drwx------"

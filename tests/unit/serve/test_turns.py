@@ -51,7 +51,7 @@ def test_the_text_of_a_defect_is_not_logged(monkeypatch: pytest.MonkeyPatch) -> 
         raise ValueError(SAID)
 
     monkeypatch.setitem(running.machine.uses, "stream-lifecycle", fails)
-    monkeypatch.setattr(Fire, "_fire_all", fails)
+    monkeypatch.setattr(Fire, "page", fails)
     running.schedule()
     running.machine.turn()
     running.machine.turn()
