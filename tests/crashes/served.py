@@ -281,18 +281,18 @@ class Clients:
             elif "results" in answer:
                 self._has_batch(call, answer["results"])
             else:
-                self._has(call.wanted[0], answer)
+                self.has(call.wanted[0], answer)
 
     def _has_batch(self, call: Call, results: Sequence[Any]) -> None:
         for one, result in zip(call.wanted, results, strict=True):
             if result["status"] in (200, 201):
-                self._has(one, result["schedule"])
+                self.has(one, result["schedule"])
             else:  # a batch tells of each what became of it
                 body = {**one.body(self.target)}
                 single = Call(method="POST", path="/schedules", body=body, key=f"in-batch-{one.number}", wanted=(one,))
                 self.unknown.append(single)
 
-    def _has(self, one: Wanted, shown: Mapping[str, Any]) -> None:
+    def has(self, one: Wanted, shown: Mapping[str, Any]) -> None:
         schedule_id = shown["scheduleId"]
         before = self.wanted.setdefault(schedule_id, one)
         if before.number != one.number:

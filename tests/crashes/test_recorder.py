@@ -82,8 +82,8 @@ def test_a_second_power_cut_during_the_recovery_changes_nothing() -> None:
         with scratch() as folder:
             point.lay_out(folder)
             again = recorded(Recovery(), folder)
-        told = Recording((*map(Marked, point.marks), *again.events))
-        assert try_all(story, told, chosen(told, 12)).faults == (), point
+        marked = Recording((*map(Marked, point.marks), *again.events))
+        assert try_all(story, marked, chosen(marked, 12)).faults == (), point
 
 
 class Recovery:

@@ -95,4 +95,4 @@ def test_that_more_is_made_again_than_may_be_is_found(clients: Clients) -> None:
 
 def test_one_id_for_two_keys_is_found(clients: Clients) -> None:
     with pytest.raises(Broken, match="was answered to number 2"):
-        clients._has(evolve(ONE, number=2), {"scheduleId": "a"})
+        clients.has(evolve(ONE, number=2), {"scheduleId": "a"})

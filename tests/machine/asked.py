@@ -212,13 +212,13 @@ class Asked:
         schedule = self.watch.schedules.get(schedule_id)
         if schedule and shown.get("pointInTime") != format_instant(schedule.point_in_time):
             self.watch.fail(Promise.AS_ASKED, f"{self.watch.name(schedule_id)} is shown as due {shown['pointInTime']}")
-        told = [one["event"] for one in shown.get("history", [])]
+        said = [one["event"] for one in shown.get("history", [])]
         name = self.watch.name(schedule_id)
         if row.claimed_at and not shown.get("claimedAt"):
             self.watch.fail(Promise.HISTORY, f"{name} is shown without its claim")
         made = row.attempt - 1 if row.state is State.EXECUTED else 0
-        if told.count("attempt-failed") < made:
-            self.watch.fail(Promise.HISTORY, f"{made} attempts of {name} have failed, and its history tells of {told}")
+        if said.count("attempt-failed") < made:
+            self.watch.fail(Promise.HISTORY, f"{made} attempts of {name} have failed, and its history tells of {said}")
 
 
 def _policy(schedule: Schedule) -> tuple[int, float, float, float]:

@@ -109,14 +109,14 @@ _fire_all = Fire._fire_all
 def _leaves_the_record(self: Fire, due: Any, now: Any) -> None:
     """In the place of Fire._fire_all: the record goes in a later turn, if it is claimed by then."""
 
-    class Kept:
+    class LeftRecords:
         table = self.schedules.table
         delete = staticmethod(lambda keys: None)
 
     left = {key: item for key, item in due.items() if key not in _fired}
     if left:
         _fired.update(left)
-        object.__setattr__(self, "schedules", Kept)
+        object.__setattr__(self, "schedules", LeftRecords)
         _fire_all(self, left, now)
 
 
@@ -154,7 +154,7 @@ def _takes_nothing_up(self: SqliteQueue) -> None:
     self.database.undone.append(self._ask)
     if self.name.startswith("executor-"):
         rows = self.database.read("SELECT number, message_group FROM messages WHERE queue = ?", (self.name,))
-        self._out.update(dict(rows))
+        self.out.update(dict(rows))
 
 
 def _has_done(self: Attempts, number: int, do: Any, outcome: Any) -> None:

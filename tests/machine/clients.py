@@ -444,9 +444,9 @@ class Clients:
 
         def listed(answer: Response) -> None:
             for one in json.loads(answer.body)["result"]["deadLetters"]:
-                self._command({"command": "redrive", "key": one["key"], "by": "the story"}, told)
+                self._command({"command": "redrive", "key": one["key"], "by": "the story"}, report)
 
-        def told(answer: Response) -> None:
+        def report(answer: Response) -> None:
             self.watch.say(f"operator: is answered {answer.body[:160]}")
 
         self._command({"command": "list"}, listed)

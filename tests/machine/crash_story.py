@@ -17,7 +17,7 @@ from delayer.schedule.instants import DAY, MINUTE, SECOND, Millis
 from tests.crashes.images import CrashPoint
 from tests.crashes.recorder import Recorder
 from tests.crashes.trying import Broken
-from tests.machine.watch import Told, Watch
+from tests.machine.watch import Report, Watch
 from tests.machine.weather import Weather
 from tests.machine.world import START, World
 from tests.simulation.engine.chance import Chance
@@ -71,7 +71,7 @@ class MachineStory:
         self.answered, self.ends = world.answered, Counter(str(one) for one in world.watch.ends)
         connection.close()
 
-    def _world(self, connection: Any, told: Callable[[Told], None]) -> World:
+    def _world(self, connection: Any, report: Callable[[Report], None]) -> World:
         world = World(
             chance=Chance(self.seed),
             weather=WEATHER,
@@ -80,7 +80,7 @@ class MachineStory:
             afterwards=AFTER_A_CUT,
             long_retries=0,
             base=connection,
-            told=told,
+            report=report,
         )
         world.asked.is_steady, world.asked.clock_is_set = False, True
         world.watch.is_fair = False  # to be down for a second, or for forty days, is no fair weather
@@ -94,7 +94,7 @@ class MachineStory:
         """What retention does in forty days."""
         assert world.machine
         self.forgotten = {one for one, row in world.watch.rows.items() if row.ended}
-        recorder.mark(Told(FORGETTING, "", world.clock.true - START))
+        recorder.mark(Report(FORGETTING, "", world.clock.true - START))
         machine, later = world.machine, world.clock.here + 40 * DAY
         while machine.items.expire(later // SECOND, 20):
             pass
@@ -110,11 +110,11 @@ class MachineStory:
             sound = connection.execute("PRAGMA integrity_check").fetchone()[0]
             if sound != "ok":
                 raise Broken(f"the database is damaged: {sound}")
-            self._goes_on(connection, [one for one in point.marks if isinstance(one, Told)])
+            self._goes_on(connection, [one for one in point.marks if isinstance(one, Report)])
         finally:
             connection.close()
 
-    def _goes_on(self, connection: sqlite3.Connection, marks: list[Told]) -> None:
+    def _goes_on(self, connection: sqlite3.Connection, marks: list[Report]) -> None:
         world = self._world(connection, lambda _: None)
         is_forgetting = any(one.what == FORGETTING for one in marks)
         world.clock.true = START + max((one.at for one in marks), default=0) + SECOND
@@ -130,9 +130,9 @@ class MachineStory:
         if world.watch.broken:
             raise world.watch.broken
 
-    def _remember(self, world: World, marks: list[Told], forgotten: set[str]) -> None:
+    def _remember(self, world: World, marks: list[Report], forgotten: set[str]) -> None:
         """What the world was told is true by what is on the disk."""
-        watch, last = world.watch, dict[str, Told]()
+        watch, last = world.watch, dict[str, Report]()
         for one in [mark for mark in marks if mark.id and mark.id not in forgotten]:
             _check(one, watch)
             match one.what:
@@ -147,7 +147,7 @@ class MachineStory:
             watch.allowed[one.id, one.nonce, one.attempt] += 1
 
 
-def _check(one: Told, watch: Watch) -> None:
+def _check(one: Report, watch: Watch) -> None:
     row = watch.rows.get(one.id)
     match one.what:
         case "accepted":

@@ -20,7 +20,7 @@ KINDS = {
 }
 
 
-def test_what_the_world_was_told_outlives_a_power_cut() -> None:
+def test_what_the_world_has_heard_outlives_a_power_cut() -> None:
     """Half a minute at most: each crash point is a machine that comes to its end."""
     story = MachineStory()
     with scratch() as folder:

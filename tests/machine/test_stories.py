@@ -35,7 +35,7 @@ def test_a_story_is_always_the_same() -> None:
 
 def test_stories_meet_all_that_can_go_wrong() -> None:
     """Otherwise they would prove nothing about it."""
-    told = "\n".join(play(seed).transcript for seed in range(1, 30))
+    said = "\n".join(play(seed).transcript for seed in range(1, 30))
     for what in (
         "is killed in a turn",
         "is killed between two turns",
@@ -48,4 +48,4 @@ def test_stories_meet_all_that_can_go_wrong() -> None:
         "redriven",
         "is halted",
     ):
-        assert what in told, what
+        assert what in said, what

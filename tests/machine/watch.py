@@ -32,7 +32,7 @@ FINAL: Final = frozenset({State.EXECUTED, State.CANCELLED, State.REPLACED, State
 
 
 @frozen
-class Told:
+class Report:
     """The world was told something about a schedule."""
 
     what: str
@@ -61,7 +61,7 @@ class Watch:
     true_time: Callable[[], Millis]
     is_dirty: Callable[[], bool]
     commits: Callable[[], int]
-    told: Callable[[Told], None] = lambda _: None
+    report: Callable[[Report], None] = lambda _: None
     is_loading: bool = False  # what was there before
     is_fair: bool = False  # nothing goes wrong in this story
     late: Millis = 2 * SECOND  # more than a first attempt may be late in such a story
@@ -243,7 +243,7 @@ class Watch:
         """A client was told so."""
         self.say(f"client: {self.name(schedule_id)} is accepted")
         self.accepted.setdefault(schedule_id, self.true_time())
-        self.told(Told("accepted", schedule_id, self.true_time()))
+        self.report(Report("accepted", schedule_id, self.true_time()))
         schedule = self.schedules.get(schedule_id)
         if schedule is None:
             self.fail(Promise.NOTHING_LOST, f"{self.name(schedule_id)} was accepted, and is not on the disk")
@@ -262,7 +262,7 @@ class Watch:
         """A client was told that it never fires."""
         self.say(f"client: {self.name(schedule_id)} is {how}")
         self.revoked.add(schedule_id)
-        self.told(Told("revoked", schedule_id, self.true_time()))
+        self.report(Report("revoked", schedule_id, self.true_time()))
         row = self.rows.get(schedule_id)
         if row is None or row.state not in (State.CANCELLED, State.REPLACED):
             state = row.state if row else "nothing"
@@ -279,7 +279,7 @@ class Watch:
         """A client was told that no further attempt begins."""
         self.say(f"client: {self.name(schedule_id)} is stopped")
         self.stopped.setdefault(schedule_id, self.true_time())
-        self.told(Told("stopped", schedule_id, self.true_time()))
+        self.report(Report("stopped", schedule_id, self.true_time()))
 
     # ------------------------------------------------------------ attempts
 
@@ -343,7 +343,7 @@ class Watch:
         self.tries[one] += 1
         if self.tries[one] > 1 + self.allowed[one]:
             self.fail(Promise.ONCE, f"attempt {message.attempt} of {self.name(schedule_id)} is made again")
-        self.told(Told("reached", schedule_id, self.true_time(), message.nonce, message.attempt))
+        self.report(Report("reached", schedule_id, self.true_time(), message.nonce, message.attempt))
         reach = Reach(schedule_id, message.attempt, message.fence, schedule_id, self.true_time())
         self.reaches.append(reach)
         self.open[schedule_id] = reach

@@ -26,7 +26,7 @@ from tests.machine.attempts import VirtualPool
 from tests.machine.clients import HOSTS, LONG, OPERATOR, Ask, Clients
 from tests.machine.disk import FULL, PATH, Disk, Killed, in_memory
 from tests.machine.promise import Promise
-from tests.machine.watch import Told, Watch
+from tests.machine.watch import Report, Watch
 from tests.machine.weather import LENGTH, Weather
 from tests.simulation.engine.chance import Chance
 
@@ -93,7 +93,7 @@ class World:
     afterwards: Millis = AFTERWARDS
     long_retries: float = 0.05
     base: Any = field(factory=in_memory)
-    told: Callable[[Told], None] = lambda _: None
+    report: Callable[[Report], None] = lambda _: None
     machine: Machine | None = None
     clock: WorldClock = field(init=False, factory=lambda: WorldClock(START))
     watch: Watch = field(init=False)
@@ -120,7 +120,7 @@ class World:
             is_dirty=lambda: self.disk.is_dirty,
             commits=lambda: self.disk.commits,
             is_fair=self.weather.is_fair,
-            told=self.told,
+            report=self.report,
         )
         self.disk = Disk(
             committed=self.watch.committed,

@@ -71,7 +71,8 @@ OF_MINISTACK = {  # what it has no public names for: `local` replaces or keeps s
     "_tokenize",
     "_workers",
 }
-FILES = sorted((ROOT / "tests").rglob("*.py"))
+# A deliberate bug takes the place of a line, which may be in something private.
+FILES = sorted({*(ROOT / "tests").rglob("*.py")} - {ROOT / "tests/machine/bugs.py"})
 
 
 def is_private(name: str) -> bool:

@@ -20,7 +20,7 @@ SECONDS: Final = 60.0  # that one answer may take
 
 
 class OperatorEngine:
-    """What operators do, as an OperatorStack has it. Nothing is asked before it is needed. Errors: OperatorError."""
+    """Does what operators do, as OperatorStack. Nothing is asked before it is needed. Errors: OperatorError."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()

@@ -1,4 +1,4 @@
-"""What needs boto3 is imported when it is used: an engine on one machine is operated without it."""
+"""Imports what needs boto3 when it is used: an engine on one machine is operated without it."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module

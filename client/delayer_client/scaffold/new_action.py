@@ -30,7 +30,7 @@ class NotMade(Exception):
 
 @frozen(kw_only=True)
 class NameRules:
-    """What the engine takes."""
+    """Says what the engine takes."""
 
     pattern: re.Pattern[str]
     longest: int  # characters

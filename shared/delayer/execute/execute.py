@@ -136,7 +136,7 @@ class Execute:
     # ------------------------------------------------------------ what courses ask for
 
     def requests(self) -> dict[type, SharedRequest]:
-        """What its courses ask a desk for, in this order."""
+        """The requests that its courses make of a desk, in this order."""
         return {
             LineUp: SharedRequest(do=self.line_up),
             Read: SharedRequest(do=self.read),

@@ -142,7 +142,7 @@ class Relay(HandOver):
         return self.carry_out(self._needed({key: self.read(body, now) for key, body in bodies.items()}), bodies, now)
 
     def carry_out(self, decisions: Mapping[str, Decision], bodies: Mapping[str, str], now: Millis) -> list[str]:
-        """What was decided, after a look at what makes schedules wait. The ids of those to be delivered again."""
+        """Carries out decisions, after a look at what makes schedules wait. The ids of those to be delivered again."""
         due = {key: one.message for key, one in _of(Go, decisions).items()}
         decisions = {**decisions, **self.lined_up(due, now)}
         going = _of(Go, decisions)

@@ -1,4 +1,4 @@
-"""What is done beside the turns, in threads: it may take its time, or hang, and only what became of it is written."""
+"""Work beside the turns, in threads: it may take its time, or hang, and only what became of it is written."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -58,7 +58,7 @@ class Beside:
         raise NotImplementedError
 
     def settle(self, number: int, outcome: Any) -> None:
-        """What it returned or raised."""
+        """Gets what it returned or raised."""
         raise NotImplementedError
 
     def next_at(self) -> Millis | None:
@@ -102,7 +102,7 @@ class ReadsQueue(Beside):
 
     def _give_up(self, received: ReceivedMessage) -> None:
         key = f"{DEAD}{self.name}/{received.message_id}"
-        told = {
+        letter = {
             "step": self.name,
             "number": int(received.message_id),
             "tries": received.receives,
@@ -110,5 +110,5 @@ class ReadsQueue(Beside):
             "givenUpAt": format_instant(self.clock.now()),
             "body": received.body,
         }
-        self.objects.put(key, msgspec.json.encode(told))
+        self.objects.put(key, msgspec.json.encode(letter))
         self.observer.warn("a step is given up", key=key, tries=received.receives)

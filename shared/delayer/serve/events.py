@@ -70,7 +70,7 @@ class EventsForgotten(Problem):
 
 
 @frozen(kw_only=True)
-class Told:
+class PublishedEvent:
     """An event as it is published."""
 
     number: int  # of its change
@@ -78,14 +78,14 @@ class Told:
     text: str  # CloudEvents 1.0
 
 
-def told_in(changes: Sequence[FedChange], source: str, owner: str = "") -> Iterator[Told]:
+def published_in(changes: Sequence[FedChange], source: str, owner: str = "") -> Iterator[PublishedEvent]:
     """The events of these changes, or those of one owner. Changes that are no event, or cannot be read, have none."""
     for one in changes:
         try:
             record = lifecycle_record(one, FEEDS, None)
             event = record.event if record else None
             if event and event.owner != SYSTEM_OWNER and owner in ("", event.owner):
-                yield Told(number=one.number, owner=event.owner, text=cloud_events.encode(event, source))
+                yield PublishedEvent(number=one.number, owner=event.owner, text=cloud_events.encode(event, source))
         except Exception:  # noqa: BLE001, S112 - the step that announces it has set it aside, and has warned
             continue
 
@@ -116,13 +116,13 @@ class ReadEvents:
         after = _number(request, "after", forgotten, 0, 10**18)
         if after < forgotten:
             raise EventsForgotten(after, forgotten)
-        events: list[Told] = []
+        events: list[PublishedEvent] = []
         looked_at = 0
         while looked_at < LOOKED_AT and len(events) < limit:
             changes = self.feed.stored_after(after, PAGE)
             if not changes:
                 break
-            found = list(islice(told_in(changes, self.source, owner), limit - len(events)))
+            found = list(islice(published_in(changes, self.source, owner), limit - len(events)))
             events += found
             looked_at += len(changes)
             after = found[-1].number if len(events) == limit else changes[-1].number
@@ -151,7 +151,7 @@ def _number(request: ApiRequest, name: str, usual: int, least: int, most: int) -
 
 @frozen(kw_only=True)
 class Receiver:
-    """Whoever runs the engine has named it, so it may be on any network."""
+    """Named by whoever runs the engine, so it may be on any network."""
 
     url: str
     seconds: float = SECONDS
@@ -171,7 +171,7 @@ def receiver_of(url: str) -> Receiver:
 
 @frozen(kw_only=True)
 class Posted:
-    """What became of one look at the feed."""
+    """The outcome of one look at the feed."""
 
     upto: int  # all events up to there were taken
     is_more: bool  # there were changes that it has not looked at
@@ -194,14 +194,14 @@ class Poster:
         forgotten = self.feed.forgotten()
         start = max(cursor, forgotten)
         changes = self.feed.stored_after(start, PAGE)
-        batch = _fitting(told_in(changes, self.source))
+        batch = _fitting(published_in(changes, self.source))
         is_more = len(batch) == IN_A_POST or len(changes) == PAGE or sum(map(_size, batch)) >= BYTES_IN_A_POST
         upto = batch[-1].number if batch and is_more else changes[-1].number if changes else start
         why = self._post(batch) if batch else ""
         gap = forgotten if cursor < forgotten else 0
         return Posted(upto=cursor if why else upto, is_more=is_more, gap=gap, why=why)
 
-    def _post(self, batch: Sequence[Told]) -> str:
+    def _post(self, batch: Sequence[PublishedEvent]) -> str:
         """Why it was not taken; empty if it was. The same events have the same id each time."""
         body = b"[" + b",".join(one.text.encode() for one in batch) + b"]"
         try:
@@ -223,10 +223,10 @@ class Poster:
         return found
 
 
-def _fitting(told: Iterator[Told]) -> list[Told]:
-    batch: list[Told] = []
+def _fitting(events: Iterator[PublishedEvent]) -> list[PublishedEvent]:
+    batch: list[PublishedEvent] = []
     size = 0
-    for one in islice(told, IN_A_POST):
+    for one in islice(events, IN_A_POST):
         if batch and size + _size(one) > BYTES_IN_A_POST:
             break
         batch.append(one)
@@ -234,7 +234,7 @@ def _fitting(told: Iterator[Told]) -> list[Told]:
     return batch
 
 
-def _size(one: Told) -> int:
+def _size(one: PublishedEvent) -> int:
     return len(one.text.encode())
 
 

@@ -101,7 +101,7 @@ class Fire(Relay):
             self._fire_all({one.sort: decode(one.text) | {"bucket": one.partition} for one in due}, now)
 
     def set_aside(self, one: DueItem) -> None:
-        """What raises alone goes to the relay, which looks at it again and again, later each time (ADR 0186).
+        """Gives what raises alone to the relay, which looks at it again and again, later each time (ADR 0186).
 
         What no message can be made of goes as it is: the relay makes a dead letter of it.
         """

@@ -24,7 +24,7 @@ CHOOSE: Final = "Choose another folder"
 
 
 class Existing(Enum):
-    """What the file of the database is, before it is opened."""
+    """Says what the file of the database is, before it is opened."""
 
     NOTHING = auto()  # it is new, or no table was ever made in it
     CURRENT = auto()
@@ -53,7 +53,7 @@ class DataFolder:
         return found.f_bavail * found.f_frsize
 
     def examine(self, application: int, version: int) -> Existing:
-        """What SQLite would find, by the header of the file, which is made if it is not there: nobody else may read it.
+        """Says what SQLite would find, by the header of the file. If there is none it is made: nobody else may read it.
 
         Only before the database is opened for the first time in this process: to close a file gives up all locks that
         the process has on it, and SQLite would not know. A version may also stand in the log alone, until that is

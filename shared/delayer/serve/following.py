@@ -35,7 +35,7 @@ def fitting(changes: Sequence[FedChange]) -> Sequence[FedChange]:
 
 @define(kw_only=True, eq=False)
 class FeedSource(Source):
-    """What was written to some tables, as the step takes it."""
+    """The changes of some tables, as the step takes them."""
 
     feed: SqliteFeed
     read: Callable[[FedChange], Any]  # None: it is not for this step
@@ -69,7 +69,7 @@ class FeedSource(Source):
         return items
 
     def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
-        """What has failed is set aside."""
+        """Sets aside what has failed."""
         for number, why in {**{int(one): NOT_DONE for one in failed or ()}, **self._unread}.items():
             self.again.failed(self.function, number, why)
         self.feed.move(self.function, batch.shard)
@@ -88,7 +88,7 @@ class FeedSource(Source):
 
 @define(kw_only=True, eq=False)
 class AgainSource(Source):
-    """What the same step has set aside, one at a time."""
+    """The changes that the same step has set aside, one at a time."""
 
     of: FeedSource
     clock: Clock
@@ -128,14 +128,14 @@ class AgainSource(Source):
         if self.clock.now() - aside.since < GIVEN_UP_AFTER:
             return
         key = f"{DEAD}{self.function}/{number}"
-        self.objects.put(key, self._told(aside))
+        self.objects.put(key, self._letter(aside))
         self.of.again.done(self.function, number)
         self.observer.warn("a step is given up", key=key, why=why, tries=aside.tries)
 
-    def _told(self, aside: Aside) -> bytes:
+    def _letter(self, aside: Aside) -> bytes:
         """Everything that there is to see."""
         change = self.of.feed.change(aside.number)
-        told: dict[str, Any] = {
+        letter: dict[str, Any] = {
             "step": self.function,
             "number": aside.number,
             "why": aside.why,
@@ -145,6 +145,6 @@ class AgainSource(Source):
         }
         if change:
             images = {"old": change.change.old, "new": change.change.new}
-            told |= {"table": change.change.table, "changedAt": format_instant(change.at)}
-            told |= {name: msgspec.Raw(encode(item)) for name, item in images.items() if item is not None}
-        return msgspec.json.encode(told)
+            letter |= {"table": change.change.table, "changedAt": format_instant(change.at)}
+            letter |= {name: msgspec.Raw(encode(item)) for name, item in images.items() if item is not None}
+        return msgspec.json.encode(letter)

@@ -34,7 +34,7 @@ from delayer.serve.turn import TurnJob
 
 
 def around(clock: Clock, observer: Any, database: Database, keys: KeyRing) -> Around:
-    """What a machine gets on a real one: its time, its chance, and secrets under keys of its own."""
+    """Gives a machine what it gets on a real one: its time, its chance, and secrets under keys of its own."""
     return Around(
         clock=clock,
         observer=observer,

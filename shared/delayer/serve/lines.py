@@ -1,4 +1,4 @@
-"""What the engine tells whoever operates it: lines on standard error, one each, and counts."""
+"""The engine's words for whoever operates it: lines on standard error, one each, and counts."""
 
 import json
 import sys

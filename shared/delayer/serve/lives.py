@@ -74,7 +74,7 @@ def care_for(note: LifeNote | None, *, was_there: bool) -> Care:
 
 
 def noted(note: LifeNote | None, life: int) -> LifeNote:
-    """What is noted before its attempt. The life before may have died with what has no note."""
+    """The note before its attempt. The life before may have died with what has no note."""
     return LifeNote(life=life, lives=note.lives if note else 1)
 
 
@@ -91,7 +91,7 @@ def pause_before(lives: int) -> Millis:
 
 
 class Whose(Enum):
-    """Who may begin."""
+    """Says who may begin."""
 
     ALL = auto()  # but suspects
     NOBODY = auto()  # until what is under way has ended
@@ -275,7 +275,7 @@ class Lives:
         return bool(found) and found[0][0] <= self._began_at
 
     def requests(self) -> dict[type, SharedRequest]:
-        """What courses ask for here, beside what they ask for anyhow."""
+        """The requests that courses make here, beside those that they make anyhow."""
         return {NoteDown: SharedRequest(do=self._note)}
 
     def _note(self, asked: Sequence[NoteDown]) -> Sequence[None]:

@@ -60,10 +60,10 @@ GREATEST: Final = """
 CLAIMS: Final = 64  # in one turn
 PAUSE: Final[Millis] = 250  # until the next turn, if nothing can be written
 STEP: Final[Millis] = 250  # who finds no slot is told when there is one; seats may be free without that
-TOLD: Final = 10  # changes in one turn: a call that comes meanwhile waits for them
-MOST_TOLD: Final = 30  # the same while nothing else is due for long: each commit takes as long for one as for many
+ANNOUNCED: Final = 10  # changes in one turn: a call that comes meanwhile waits for them
+MOST_ANNOUNCED: Final = 30  # the same while nothing else is due for long: each commit takes as long for one as for many
 TELLING: Final[Millis] = 5  # that takes so long, about
-TOLD_EVERY: Final[Millis] = 250  # however much else there is to do
+ANNOUNCED_EVERY: Final[Millis] = 250  # however much else there is to do
 HAVE_SETTINGS: Final = ("delayer.engines.process", "delayer.extension.executor", "delayer.extension.policy")
 RELAY, EXECUTOR, POLICY, SUBSCRIBER = "delayer-relay", "executor-", "policy-", "subscriber-"
 TIMING, EVENTS, OCCURRENCES = "timing-enqueuer", "stream-lifecycle", "stream-occurrences"
@@ -117,9 +117,9 @@ class Machine:
     postponed: list[ApiCall | TurnJob] = field(init=False, factory=list)  # the next turn answers them
     queues: dict[str, SqliteQueue] = field(init=False, factory=dict)
     executors: dict[str, MachineExecutor] = field(init=False, factory=dict)
-    _functions: dict[str, Any] = field(init=False, factory=dict)
+    modules: dict[str, Any] = field(init=False, factory=dict)  # of functions, as they are deployed
     _cannot_run: set[str] = field(init=False, factory=set)
-    _told_at: Millis = field(init=False, default=0)
+    _announced_at: Millis = field(init=False, default=0)
     _again: list[Callable[[], object]] = field(init=False, factory=list)  # what could not be written
 
     def __attrs_post_init__(self) -> None:
@@ -183,10 +183,10 @@ class Machine:
         """Its module, as it is deployed."""
         if own := self.extensions.handlers.get(name):
             return own
-        if name not in self._functions:
+        if name not in self.modules:
             settings = {one: {"setting": self.environment.__getitem__} for one in HAVE_SETTINGS}
-            self._functions[name] = loaded(name, self, self.environment, {**settings, **self.instead})
-        return self._functions[name]
+            self.modules[name] = loaded(name, self, self.environment, {**settings, **self.instead})
+        return self.modules[name]
 
     def executor(self, kind: str) -> MachineExecutor:
         """Made when the first schedule with this action is due."""
@@ -218,15 +218,15 @@ class Machine:
         uses |= self._in_portions(uses)
         steps = reaction_of(STEPPER).queue
         assert steps
-        told = Published(
+        topic = Published(
             at_once=[Subscription(use=uses[JOURNALS], gets={}), Subscription(use=uses[STEPPER], gets=steps.gets or {})],
             queues=[(self.queue(SUBSCRIBER + one), gets) for one, gets in self.extensions.filters().items()],
         )
-        uses |= {one: build(Announce, self.parts.of(one), topic=told) for one in (EVENTS, OCCURRENCES)}
+        uses |= {one: build(Announce, self.parts.of(one), topic=topic) for one in (EVENTS, OCCURRENCES)}
         return uses | {POLICY + one: partial(self._decide, POLICY + one) for one in self.settings.policies}
 
     def _in_portions(self, uses: Mapping[str, Any]) -> dict[str, Any]:
-        """What may have much to do: a turn does a part of it."""
+        """Gives the uses that may have much to do: a turn does a part of it."""
         part = {"budget": BUDGET, "at_a_time": AT_A_TIME}
         series, timing = (evolve(uses[one], **part) for one in (SERIES_MINUTE, TIMING_MINUTE))
         return {
@@ -243,9 +243,9 @@ class Machine:
         return self.uses[policy](batch)
 
     def _telling(self) -> FeedSource:
-        """What is told of all that happened but of series, which are told at once."""
+        """Tells of all that happened but of series, which are told at once."""
         read = partial(lifecycle_record, tables=FEEDS, of_occurrences=False)
-        return FeedSource(function=EVENTS, feed=self.feed, read=read, again=self.again, at_most=TOLD)
+        return FeedSource(function=EVENTS, feed=self.feed, read=read, again=self.again, at_most=ANNOUNCED)
 
     def _sources(self) -> list[Source]:
         """In the order in which they are asked."""
@@ -269,7 +269,7 @@ class Machine:
         return AgainSource(function=of.function, of=of, clock=clock, objects=objects, observer=self.observer)
 
     def _own_ports(self, function: str) -> Bundle:
-        """What a function of others has at hand, which runs in a thread."""
+        """The ports that a function of others has at hand, which runs in a thread."""
         return self.parts.of(function, clock=self.clock, observer=self.around.own_observer or self.observer)
 
     def _beside(self) -> list[Beside]:
@@ -393,7 +393,7 @@ class Machine:
         return made
 
     def _fire_and_execute(self) -> bool:
-        """What was handed over is taken up before more is: nothing begins that is not on the disk."""
+        """Takes up what was handed over before more is: nothing begins that is not on the disk."""
         named = [one.removeprefix(EXECUTOR) for one in self.queues if one.startswith(EXECUTOR)]
         executors = [one for kind in named if (one := self._known(kind))]
         whose, moved = self.lives.whose_turn(sum(one.desk.number for one in executors)), False
@@ -434,8 +434,8 @@ class Machine:
 
     def _fire_all(self, due: Sequence[DueItem]) -> None:
         """In halves, if it raises. What raises alone is set aside, so that nobody else waits for it."""
-        told = partial(self._not_fired, is_alone=len(due) == 1)
-        if not due or self.turns.do(partial(self.fire.page, due), told) or self.database.is_lost:
+        deliver = partial(self._not_fired, is_alone=len(due) == 1)
+        if not due or self.turns.do(partial(self.fire.page, due), deliver) or self.database.is_lost:
             return
         if len(due) == 1:
             self.turns.do(partial(self.fire.set_aside, due[0]), partial(self._warn, "nothing was fired"))
@@ -445,7 +445,7 @@ class Machine:
                 self._fire_all(half)
 
     def _not_fired(self, outcome: Any, *, is_alone: bool) -> None:
-        """What raises together with others is told of where it raises alone."""
+        """Warns of one that raises alone. Those that raise together are tried in halves."""
         if isinstance(outcome, Unwritten):
             self._warn("nothing was fired", outcome)
         elif is_alone:
@@ -469,7 +469,7 @@ class Machine:
         one.desk.begin(execute.settle(message), partial(self._done, one, message))
 
     def _lead(self, one: MachineExecutor) -> bool:
-        """Who has waited for room comes before who is new."""
+        """Lets who has waited for room come before who is new."""
         moved = False
         while one.desk.go_on():
             moved = True
@@ -514,19 +514,19 @@ class Machine:
         return moved
 
     def _may_tell(self, *, is_quiet: bool) -> bool:
-        """What is told of what has happened waits until there is nothing else to do, but not for ever."""
+        """Says when to tell of what has happened: when there is nothing else to do, but not never."""
         now = self.clock.now()
-        if not is_quiet and 0 <= now - self._told_at < TOLD_EVERY:
+        if not is_quiet and 0 <= now - self._announced_at < ANNOUNCED_EVERY:
             return False
         following = self.next_at()
-        return following is None or following - now >= TELLING or now - self._told_at >= TOLD_EVERY
+        return following is None or following - now >= TELLING or now - self._announced_at >= ANNOUNCED_EVERY
 
     def _tell(self) -> bool:
         """As much as there is time for, until something else is due."""
-        self._told_at = now = self.clock.now()
+        self._announced_at = now = self.clock.now()
         following = self.next_at()
-        gap = MOST_TOLD * TELLING if following is None else following - now
-        self.telling.at_most = min(max(TOLD, gap // TELLING * TOLD), MOST_TOLD)
+        gap = MOST_ANNOUNCED * TELLING if following is None else following - now
+        self.telling.at_most = min(max(ANNOUNCED, gap // TELLING * ANNOUNCED), MOST_ANNOUNCED)
         return self._take(self.telling)
 
     def _run(self, batch: Batch) -> Any:
@@ -543,7 +543,7 @@ class Machine:
         return None
 
     def _has_run(self, batch: Batch, outcome: Any) -> None:
-        """What has failed comes again, later each time; what could not be written comes as if nothing had been."""
+        """Lets what has failed come again, later each time, and what could not be written as if nothing had been."""
         if isinstance(outcome, Unwritten):
             if isinstance(batch.source, QueueSource):
                 self.queues[batch.source.queue.name].forget(batch.items)

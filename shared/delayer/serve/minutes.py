@@ -1,4 +1,4 @@
-"""What happens each minute, in portions: a turn is short, however much there is to do (ADR 0185)."""
+"""Does what happens each minute, in portions: a turn is short, however much there is to do (ADR 0185)."""
 
 from collections.abc import Callable, Iterator
 from typing import Final

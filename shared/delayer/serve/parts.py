@@ -1,4 +1,4 @@
-"""What the functions have on one machine: the bundle of each, and the settings that the template would give them."""
+"""The parts of the functions on one machine: the bundle of each, and the settings that the template would give them."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
@@ -30,7 +30,7 @@ LEASE: Final[Millis] = 10 * SECOND
 
 @frozen(kw_only=True)
 class Chosen:
-    """What whoever runs a machine may choose."""
+    """The choices of whoever runs a machine."""
 
     lead: Millis = LEAD
     quotas: Quotas = field(factory=Quotas)
@@ -72,7 +72,7 @@ def settings_of(chosen: Chosen) -> Settings:
 
 
 class NotYet(BaseException):
-    """Who would wait for an instant gives way to all else. Not an Exception: no code of Delayer's may catch it."""
+    """Gives way to all else, in place of a wait for an instant. Not an Exception: no code of Delayer's may catch it."""
 
     def __init__(self, until: Millis) -> None:
         super().__init__(until)
@@ -97,7 +97,7 @@ class TurnClock:
 
 @frozen(kw_only=True)
 class Around:
-    """What a machine gets from outside: the time, chance, and what it keeps elsewhere than in its rows."""
+    """All that a machine gets from outside: the time, chance, and what it keeps elsewhere than in its rows."""
 
     clock: Clock
     observer: Any  # port Observer, and `observed` as handlers use it
@@ -130,7 +130,7 @@ class QueuesOf(Mapping[str, SqliteQueue]):
 
 
 class Parts:
-    """What all functions have: made once."""
+    """The parts that all functions have: made once."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What starts the functions here: the change feed, the queues and the minutes, by the manifest (ADR 0175, 0185)."""
+"""Starts the functions here: from the change feed, the queues and the minutes, by the manifest (ADR 0175, 0185)."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
@@ -95,15 +95,15 @@ class Published:
         left: set[int] = set()
         for one in self.at_once:
             batch = [
-                ReceivedMessage(message_id=str(at), body=told.text)
-                for at, told in enumerate(announcements)
+                ReceivedMessage(message_id=str(at), body=announced.text)
+                for at, announced in enumerate(announcements)
                 if lets_through(one.gets, attributes[at])
             ]
             left.update(int(key) for key in (one.use(batch) if batch else ()))
         for queue, gets in self.queues:
-            told_later = [
+            for_later = [
                 Outgoing(body=one.text) for at, one in enumerate(announcements) if lets_through(gets, attributes[at])
             ]
-            if told_later:
-                queue.send(told_later)
+            if for_later:
+                queue.send(for_later)
         return sorted(left)

@@ -22,7 +22,7 @@ from delayer.serve.signing_rows import SealedSigningRows, place
 
 @frozen(kw_only=True)
 class Renewed:
-    """What has become of the secrets."""
+    """Says what became of the secrets."""
 
     key: str  # the id of the newest
     values: int  # of connections that were encrypted anew

@@ -39,7 +39,7 @@ SAID_EVERY: Final = 5  # seconds, while it waits
 
 @frozen(kw_only=True)
 class Options:
-    """What `delayer serve` was asked for."""
+    """All that `delayer serve` was asked for."""
 
     data: Path = field(default=Path("delayer-data"))
     listening: Listening = field(factory=Listening)
@@ -154,7 +154,7 @@ class Ending:
 
 
 def _operated(folder: DataFolder, leader: Leader, say: Callable[[str], None]) -> ControlSocket | None:
-    """What operators call. Without it schedules are fired all the same."""
+    """Opens what operators call. Without it schedules are fired all the same."""
     machine = leader.machine
     status = EngineStatus(
         machine=machine,

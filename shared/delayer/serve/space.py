@@ -19,7 +19,7 @@ CHUNK: Final = MEGABYTE
 
 
 class ReserveStep(Enum):
-    """What is done with the reserve."""
+    """Says what is done with the reserve."""
 
     KEEP = auto()
     RELEASE = auto()

@@ -72,7 +72,7 @@ class PortQuestion:
 
 @frozen
 class PortAnswer:
-    """What it has returned or raised."""
+    """Has what it has returned or raised."""
 
     value: Any = None
     error: Exception | None = None
@@ -238,7 +238,7 @@ class ChildProcess:
             return 0
 
     def end(self) -> None:
-        """Whatever it does. Its number is not given to another process before it is waited for."""
+        """Ends it, whatever it does. Its number is not given to another process before it is waited for."""
         if self.process.poll() is None:
             self._kill()
         self.process.wait()
@@ -251,7 +251,7 @@ class ChildProcess:
 
 
 class ParentProcess:
-    """What a child asks."""
+    """Asks the parent, from a child."""
 
     def __init__(self, pipe: Pipe) -> None:
         self._pipe = pipe
@@ -267,7 +267,7 @@ class ParentProcess:
         except (EOFError, OSError):
             os._exit(0)
 
-    def told(self) -> Any:
+    def next_word(self) -> Any:
         """The next thing that it says."""
         return self._heard.get()
 
@@ -280,7 +280,7 @@ class ParentProcess:
         """Raises what the port raises."""
         with self._lock:
             self._pipe.send(PortQuestion(port, method, arguments, named))
-            answered: PortAnswer = self.told()
+            answered: PortAnswer = self.next_word()
         if answered.error:
             raise answered.error
         return answered.value
@@ -361,14 +361,14 @@ def main() -> None:
     with suppress(OSError):  # for want of memory, the system should not end the engine
         Path(OOM).write_text(FIRST_TO_GO)
     parent = ParentProcess(Pipe(os.fdopen(os.dup(0), "rb"), sink))
-    order: SuspectOrder = parent.told()
+    order: SuspectOrder = parent.next_word()
     from delayer.execute.execute import reached
 
     stack = SuspectStack(parent, order)
     handler = handler_of(order, stack)
     handler.ports = stack.ports(EXECUTOR + order.kind)
     parent.say(Cue.READY)
-    parent.told()
+    parent.next_word()
     try:
         outcome = AttemptOutcome(reached(handler.target, order.message, stack.observer))
     except NotAttempted as error:

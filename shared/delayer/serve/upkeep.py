@@ -61,7 +61,7 @@ def no_room() -> Response:
 
 
 class Checkpoint(Enum):
-    """What is done with the log."""
+    """Says what is done with the log."""
 
     NONE = auto()
     MOVE = auto()  # what is in it, as far as no reader needs it
@@ -129,7 +129,7 @@ class Upkeep:
         self.turns.make_room = self.make_room
 
     def turn(self, gap: Millis) -> None:
-        """What there is to do, after each turn of the engine. `gap`: nothing is due for so long. Raises Broken."""
+        """Does what there is to do, after each turn of the engine. `gap`: nothing is due for so long. Raises Broken."""
         began = self.clock.now()
         self._log(gap)
         for name, chore, do in self._chores():

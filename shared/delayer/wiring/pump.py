@@ -71,7 +71,7 @@ class ConsumedQueue(Protocol):
         ...
 
     def settle(self, batch: Sequence[ReceivedMessage], failed: Sequence[str]) -> None:
-        """What was not reported as failed is done with."""
+        """Is done with what was not reported as failed."""
         ...
 
     def put_off(self, batch: Sequence[ReceivedMessage], until: Millis) -> None:

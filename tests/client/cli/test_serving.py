@@ -99,7 +99,7 @@ def test_a_refusal_is_its_sentence_and_its_status(status: int, delayer: Cli, mon
     assert (done.status, done.out, done.err) == (status, "", "It cannot be (here). Do that.\n")
 
 
-def test_a_defect_is_told_whole_and_may_be_over_when_it_is_started_again(
+def test_a_defect_is_shown_whole_and_may_be_over_when_it_is_started_again(
     delayer: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_down(_options: Options) -> None:

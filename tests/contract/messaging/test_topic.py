@@ -165,16 +165,16 @@ def test_large_ones_are_published_too(stand: Stand) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gets", "told"),
+    ("gets", "expected"),
     [({"type": ["a"]}, "1"), ({"group": [{"exists": True}]}, "1"), ({"type": [{"anything-but": ["a"]}]}, "2")],
     ids=["a value", "any value", "any other value"],
 )
-def test_a_subscriber_here_is_told_what_its_filter_lets_through(gets: FilterPolicy, told: str) -> None:
+def test_a_subscriber_here_hears_what_its_filter_lets_through(gets: FilterPolicy, expected: str) -> None:
     """As SNS does it: the filters are those of the template."""
     subscribers = here(OnSqlite(lambda layout: Database(layout=layout)))
     announcements = [an_announcement("1", type="a", group="g"), an_announcement("2", type="b"), an_announcement("3")]
     assert subscribers.topic(gets).publish(announcements) == []
-    assert subscribers.at_once == subscribers.received() == [told]
+    assert subscribers.at_once == subscribers.received() == [expected]
 
 
 def test_what_a_subscriber_here_cannot_take_is_reported_by_its_position() -> None:

@@ -123,8 +123,10 @@ def test_what_the_functions_hold() -> None:
 
 
 def test_no_function_writes_a_file() -> None:
+    """The engine of one machine does: it is in no layer."""
     sources = [*(ROOT / "shared/delayer").rglob("*.py"), *(ROOT / "functions").rglob("*.py")]
-    assert [path for path in sources if re.search(r"/tmp|tempfile|\.write_(text|bytes)\(", path.read_text())] == []
+    deployed = [path for path in sources if ROOT / "shared/delayer/serve" not in path.parents]
+    assert [path for path in deployed if re.search(r"/tmp|tempfile|\.write_(text|bytes)\(", path.read_text())] == []
 
 
 # ------------------------------------------------------------ encryption

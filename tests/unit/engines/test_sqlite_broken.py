@@ -181,7 +181,7 @@ def test_with_more_room_all_of_a_turn_is_done_again(database: Database, connecti
     assert texts(database) == ["INSERT", "COMMIT"]
 
 
-def test_without_more_room_callers_are_told(database: Database, connections: list[Failing]) -> None:
+def test_without_more_room_callers_hear_it(database: Database, connections: list[Failing]) -> None:
     connections[0].fails["COMMIT"] = sqlite3.SQLITE_FULL
     turn, heard = Turn(database=database), list[Any]()
     turn.begin()

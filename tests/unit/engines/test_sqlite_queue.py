@@ -41,11 +41,11 @@ def test_a_commit_that_fails_leaves_it_with_who_has_it(end: End, fifo: bool) -> 
     queue.database.before_commit.clear()
     assert (queue.receive(), queue.next_visible()) == ([], None)
     end(queue, received)
-    assert queue._out == {}
+    assert queue.out == {}
 
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-def test_what_is_undone_within_a_turn_is_not_told_by_its_commit(end: End) -> None:
+def test_what_is_undone_within_a_turn_is_not_heard_after_its_commit(end: End) -> None:
     queue = a_queue()
     received = queue.receive()
     queue.database.begin()
@@ -65,4 +65,4 @@ def test_within_a_turn_nobody_else_has_it_before_the_commit(end: End) -> None:
     end(queue, received)
     assert queue.receive() == []
     queue.database.commit()
-    assert queue._out == {}
+    assert queue.out == {}

@@ -37,10 +37,10 @@ class World:
         )
 
     def in_turn(self, do: Callable[[], Any]) -> Any:
-        told: list[Any] = []
-        self.machine.turn([TurnJob(do=do, deliver=told.append)], calls_only=True)
+        outcomes: list[Any] = []
+        self.machine.turn([TurnJob(do=do, deliver=outcomes.append)], calls_only=True)
         self.turns += 1
-        [outcome] = told
+        [outcome] = outcomes
         if isinstance(outcome, Exception):
             raise outcome
         return outcome

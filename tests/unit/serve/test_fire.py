@@ -63,8 +63,8 @@ def test_its_neighbours_fire_at_once_and_it_comes_again(
     assert {one["scheduleId"] for one in running.machine.items.rows("ledger")} == set(ids) - poison, "in the same turn"
     running.settle()
     assert set(reached) == set(ids) - poison
-    told = running.warned("a schedule could not be fired: the relay has it")
-    assert len(told) == len(bad)
+    said = running.warned("a schedule could not be fired: the relay has it")
+    assert len(said) == len(bad)
     assert SAID not in str(running.observer.lines)
     assert running.machine.items.rows("schedules") == []
     monkeypatch.undo()
@@ -144,5 +144,5 @@ def test_its_history_says_once_that_it_has_left_the_table(
     running.run((delay + 5) * SECOND)
     for schedule in schedules:
         assert history(running, schedule) == ["scheduled", "enqueued", "claimed", "executed"]
-    told = [one["type"].rpartition(".")[2] for one in running.call("GET", "/events")[1]["events"]]
-    assert told.count("enqueued") == len(schedules)
+    said = [one["type"].rpartition(".")[2] for one in running.call("GET", "/events")[1]["events"]]
+    assert said.count("enqueued") == len(schedules)

@@ -60,7 +60,7 @@ def test_it_is_made_for_its_user_alone(folder: DataFolder) -> None:
     assert folder.free() > 0
 
 
-def test_a_second_engine_is_told_who_runs(folder: DataFolder) -> None:
+def test_a_second_engine_hears_who_runs(folder: DataFolder) -> None:
     refusal = second(folder.path)
     assert refusal.status == 1, "it may pass by itself"
     assert str(refusal) == (

@@ -86,10 +86,10 @@ def test_the_pauses_grow_and_a_day_later_it_is_a_dead_letter() -> None:
     [key] = running.objects.list("feed/", "", 10)
     content = running.objects.get(key)
     assert content
-    told = json.loads(content)
-    assert key == f"feed/{EVENTS}/{told['number']}"
-    assert (told["step"], told["why"], told["table"]) == (EVENTS, "KeyError", "schedules")
-    assert bad in json.dumps(told["new"])
+    letter = json.loads(content)
+    assert key == f"feed/{EVENTS}/{letter['number']}"
+    assert (letter["step"], letter["why"], letter["table"]) == (EVENTS, "KeyError", "schedules")
+    assert bad in json.dumps(letter["new"])
     assert running.warned("a step is given up")
     assert running.database.read("SELECT * FROM again", ()) == []
     given = len(calls)

@@ -40,9 +40,9 @@ def sleeps(running: Running) -> Callable[..., Any]:
 def test_a_job_that_would_wait_is_undone_and_ends_nothing() -> None:
     """A command of an operator, or whatever else comes from another thread."""
     running = Running()
-    told: list[Any] = []
-    running.machine.turn([TurnJob(do=sleeps(running), deliver=told.append)])
-    assert [type(one) for one in told] == [Unavailable]
+    reported: list[Any] = []
+    running.machine.turn([TurnJob(do=sleeps(running), deliver=reported.append)])
+    assert [type(one) for one in reported] == [Unavailable]
     assert running.database.read("SELECT * FROM again", ()) == []
     running.schedule()
 
@@ -64,7 +64,7 @@ def test_the_text_of_a_defect_is_not_logged(monkeypatch: pytest.MonkeyPatch) -> 
         raise ValueError(SAID)
 
     monkeypatch.setitem(running.machine.uses, "stream-lifecycle", fails)
-    monkeypatch.setattr(Fire, "_fire_all", fails)
+    monkeypatch.setattr(Fire, "page", fails)
     running.schedule()
     running.machine.turn()
     running.machine.turn()

@@ -143,7 +143,7 @@ def test_however_much_is_written_without_a_pause_the_log_stays_below_its_limit(w
     assert most < LIMIT
 
 
-def test_a_reader_that_stays_is_told_of_and_does_not_stop_the_engine(world: World, upkeep: Upkeep) -> None:
+def test_a_reader_that_stays_is_warned_of_and_does_not_stop_the_engine(world: World, upkeep: Upkeep) -> None:
     world.connections[0].execute("PRAGMA busy_timeout = 10")
     reader = sqlite3.connect(world.path)
     reader.execute("BEGIN")

@@ -78,7 +78,7 @@ class Address:
 
 @frozen(kw_only=True)
 class Work:
-    """What it does."""
+    """Says what it does."""
 
     attempts: Annotated[int, typer.Option("--attempts", metavar="N", min=1, max=1_000, help="At a time.")] = 64
     journal_days: Annotated[
@@ -94,7 +94,7 @@ class Work:
 
 
 def said(text: str) -> None:
-    """Whoever read may be gone; the engine goes on."""
+    """Prints it. If nobody reads any more, the engine goes on."""
     with suppress(OSError):
         print(text, flush=True)
 

@@ -1,4 +1,4 @@
-"""What is wrong with an engine on this machine, by its own status and what its operator sees of the folder."""
+"""Says what is wrong with an engine on this machine, by its status and by what its operator sees of the folder."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What keeps rows, messages, objects and secrets in one file of SQLite, and in memory the same."""
+"""The engine that keeps rows, messages, objects and secrets in one file of SQLite, and in memory the same."""

@@ -1,4 +1,4 @@
-"""What a reader of the change feed could not handle: set aside by its number, and given to it again (ADR 0188)."""
+"""Changes that a reader of the change feed could not handle: set aside by number, and given to it again (ADR 0188)."""
 
 from typing import Final
 

@@ -153,7 +153,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """What was committed; within a turn, what it has written, too."""
+        """Gives what was committed; within a turn, what it has written, too."""
         is_own = self._turn_of == get_ident()
         with self._lock if is_own else self._reading:
             try:
@@ -215,8 +215,8 @@ class Database:
             self._lost = None
 
     def _tell_written(self) -> None:
-        told, self._on_disk = self._on_disk, []
-        for tell in told:
+        known, self._on_disk = self._on_disk, []
+        for tell in known:
             tell()
 
     def _undo(self) -> None:
@@ -250,7 +250,7 @@ class Database:
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def commit(self) -> None:
-        """What the turn has written is on the disk. Raises Unwritten: then nothing of it ever was; or Broken."""
+        """Puts what the turn has written on the disk. Raises Unwritten: then nothing of it ever was; or Broken."""
         try:
             self._check_there()
             if self.is_dirty:
@@ -298,14 +298,14 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
         connection.execute("SAVEPOINT part")
         self._savepoints += 1
-        told = len(self._on_disk)
+        known = len(self._on_disk)
         try:
             yield
             self._check_there()
             if self._is_torn:
                 raise Unavailable(f"write {self.path}: a part of it has failed")
         except BaseException as error:
-            del self._on_disk[told:]
+            del self._on_disk[known:]
             self._undo_part(error)
             raise
         else:

@@ -91,7 +91,7 @@ class SqliteFeed:
         self.database.undone.append(self._forget_recent)
 
     def _forget_recent(self) -> None:
-        """What was undone is not known here any more; all else is on the disk."""
+        """Forgets what was undone; all else is on the disk."""
         self._recent.clear()
         self._is_known = False
 
@@ -110,7 +110,7 @@ class SqliteFeed:
 
     @contextmanager
     def at(self, moment: Millis) -> Iterator[None]:
-        """What is noted meanwhile was made at one moment, whatever the clock says."""
+        """Notes what is written meanwhile as made at one moment, whatever the clock says."""
         self._moment = moment
         try:
             yield

@@ -71,7 +71,7 @@ class SqliteQueue:
     name: str = "queue"
     fifo: bool = False  # of a message group, one is out at a time
     sent: Callable[[Sequence[Outgoing]], None] = lambda _: None  # somebody may wait for it
-    _out: dict[int, str] = field(factory=dict, init=False)  # with their consumers, and their groups
+    out: dict[int, str] = field(factory=dict, init=False)  # with their consumers, and their groups
     _next: Millis | None = field(default=0, init=False)  # when the next can be received; None: never; 0: ask
 
     def __attrs_post_init__(self) -> None:
@@ -109,19 +109,19 @@ class SqliteQueue:
         if (following := self.next_visible()) is None or following > now:
             return []
         with self.database.reading() as connection:
-            limit = ALL if self.fifo else at_most + len(self._out)
+            limit = ALL if self.fifo else at_most + len(self.out)
             rows = connection.execute(READY, (self.name, now, limit)).fetchall()
         received: list[ReceivedMessage] = []
         for number, sent_at, tries, group, body in rows:
             if self._is_out(number, group) or len(received) == at_most:
                 continue
-            self._out[number] = group
+            self.out[number] = group
             received.append(self._received(number, sent_at, tries, body))
         self._next = 0
         return received
 
     def _is_out(self, number: int, group: str) -> bool:
-        return number in self._out or (self.fifo and group in self._out.values())
+        return number in self.out or (self.fifo and group in self.out.values())
 
     def keep(self, number: int) -> Millis | None:
         """One that nobody receives, until somebody takes it. When it is visible; None if it is not there."""
@@ -129,7 +129,7 @@ class SqliteQueue:
             found = connection.execute(ONE, (number,)).fetchone()
         if found is None:
             return None
-        self._out[number] = found[2]
+        self.out[number] = found[2]
         self._next = 0
         return int(found[4])
 
@@ -138,10 +138,10 @@ class SqliteQueue:
         with self.database.reading() as connection:
             found = connection.execute(ONE, (number,)).fetchone()
         if found is None:
-            self._out.pop(number, None)
+            self.out.pop(number, None)
             return None
         sent_at, tries, group, body, _ = found
-        self._out[number] = group
+        self.out[number] = group
         return self._received(number, sent_at, tries, body)
 
     def pull(self, at_most: int) -> list[ReceivedMessage]:
@@ -151,7 +151,7 @@ class SqliteQueue:
         self.settle([received], [])
 
     def settle(self, batch: Sequence[ReceivedMessage], failed: Sequence[str]) -> None:
-        """What has not failed is done with. What has comes again, later each time."""
+        """Is done with what has not failed. What has comes again, later each time."""
         now = self.clock.now()
         left = set(failed)
         with self.database.writing() as connection:
@@ -178,20 +178,20 @@ class SqliteQueue:
     def forget(self, batch: Sequence[ReceivedMessage]) -> None:
         """Nobody has them any more."""
         for one in batch:
-            self._out.pop(int(one.message_id), None)
+            self.out.pop(int(one.message_id), None)
         self._next = 0
 
     def next_visible(self) -> Millis | None:
         """When the next message can be received."""
         if self._next == 0:
             with self.database.reading() as connection:
-                limit = ALL if self.fifo else len(self._out) + 1
+                limit = ALL if self.fifo else len(self.out) + 1
                 rows = connection.execute(FIRST, (self.name, limit)).fetchall()
             self._next = next((at for number, at, group in rows if not self._is_out(number, group)), None)
         return self._next
 
     def visible(self) -> int:
-        out = ", ".join(map(str, self._out))
+        out = ", ".join(map(str, self.out))
         return self._count(f"visible_at <= ? AND number NOT IN ({out})")
 
     def delayed(self) -> int:

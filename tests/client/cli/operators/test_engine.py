@@ -56,11 +56,11 @@ def folder(inside: Inside, tmp_path: Path) -> Iterator[Path]:
     _, machine = inside
 
     def in_turn(do: Callable[[], Any]) -> Any:
-        told: list[Any] = []
-        machine.turn([TurnJob(do=do, deliver=told.append)], calls_only=True)
-        if isinstance(told[0], Exception):
-            raise told[0]
-        return told[0]
+        outcomes: list[Any] = []
+        machine.turn([TurnJob(do=do, deliver=outcomes.append)], calls_only=True)
+        if isinstance(outcomes[0], Exception):
+            raise outcomes[0]
+        return outcomes[0]
 
     commands = OperatorCommands(machine=machine, in_turn=in_turn, status=lambda: STATUS, sleep=lambda _: None)
     path = tmp_path / "data"
