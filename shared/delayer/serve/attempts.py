@@ -77,6 +77,9 @@ class Attempts:
 
     def do(self, number: int, do: Do) -> None:
         """The answer comes when it is on the disk, however long that takes."""
+        if self.turn.is_spent:
+            self._unwritten.append((number, do))
+            return
         self.turn.do(do, partial(self._has_done, number, do))
 
     def _has_done(self, number: int, do: Do, outcome: Any) -> None:

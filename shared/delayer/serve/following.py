@@ -15,11 +15,22 @@ from delayer.engines.sqlite.again import Aside, SqliteAgain
 from delayer.engines.sqlite.feed import FedChange, SqliteFeed
 from delayer.engines.sqlite.store import encode
 from delayer.schedule.instants import DAY, Millis, format_instant
+from delayer.serve.turn import BYTES
 from delayer.wiring.pump import Batch, Source
 
 GIVEN_UP_AFTER: Final[Millis] = DAY
 NOT_DONE: Final = "it was not done"
 DEAD: Final = "feed/"  # where their objects lie
+
+
+def fitting(changes: Sequence[FedChange]) -> Sequence[FedChange]:
+    """The first of them, as many as a part of a turn may write about; one in any case."""
+    size = 0
+    for at, one in enumerate(changes):
+        size += one.text.size
+        if at and size > BYTES:
+            return changes[:at]
+    return changes
 
 
 @define(kw_only=True, eq=False)
@@ -36,7 +47,7 @@ class FeedSource(Source):
 
     def batches(self) -> Iterator[Batch]:
         cursor = self.feed.cursor(self.function)
-        changes = self.feed.after(cursor, 1 if cursor < self._alone_until else self.at_most)
+        changes = fitting(self.feed.after(cursor, 1 if cursor < self._alone_until else self.at_most))
         self._number = len(changes)
         items = self.items_of(changes, self._unread)
         if items or self._unread:

@@ -26,7 +26,7 @@ from delayer.serve.beside import AT_A_TIME
 from delayer.serve.door.application import WaitingCall, deliver
 from delayer.serve.events import FUNCTION, Receiver
 from delayer.serve.folders import Extensions
-from delayer.serve.machine import ApiCall, Machine
+from delayer.serve.machine import ENDS, ApiCall, Machine
 from delayer.serve.parts import Around, Chosen
 from delayer.serve.space import Space
 from delayer.serve.suspect import Children
@@ -91,6 +91,7 @@ class Leader:
     ends: Callable[[int], Any] = os._exit  # the process, at once
     failed: Callable[[], None] = lambda: None  # told if the thread has ended without being told to
     inbox: "SimpleQueue[ApiCall | TurnJob | None]" = field(factory=SimpleQueue, init=False)
+    ending: "SimpleQueue[ApiCall | TurnJob | None]" = field(factory=SimpleQueue, init=False)  # calls that end something
     is_stopping: bool = field(default=False, init=False)
     _ends_at: Millis = field(default=0, init=False)  # whatever is under way then; 0: it goes on
     error: BaseException | None = field(default=None, init=False)
@@ -130,7 +131,12 @@ class Leader:
             self.readers.submit(self._read, call)
             return
         answer = partial(self._note, call)
-        self.inbox.put(ApiCall(function=call.function, request=call.request, answer=answer))
+        told = ApiCall(function=call.function, request=call.request, answer=answer)
+        if call.function in ENDS:
+            self.ending.put(told)
+            self.inbox.put(None)
+        else:
+            self.inbox.put(told)
 
     def _read(self, call: WaitingCall) -> None:
         deliver([(call, self.machine.read_events(call.request))])
@@ -245,14 +251,20 @@ class Leader:
         return max(0, min(left, LONGEST_SLEEP)) / SECOND
 
     def _collect(self, seconds: float) -> list[ApiCall | TurnJob]:
-        calls: list[ApiCall | TurnJob] = []
-        try:
-            one = self.inbox.get(timeout=seconds) if seconds > 0 else self.inbox.get_nowait()
-            while True:
-                if one is not None:
-                    calls.append(one)
-                    if len(calls) >= CALLS:
-                        return calls
-                one = self.inbox.get_nowait()
-        except Empty:
-            return calls
+        """Those that end something overtake the others. No more is taken along than the machine may soon answer."""
+        most = CALLS - len(self.machine.postponed)
+        calls = _taken(self.inbox, most, seconds) if most > 0 else []
+        return [*_taken(self.ending, CALLS, 0), *calls]
+
+
+def _taken(inbox: "SimpleQueue[ApiCall | TurnJob | None]", at_most: int, seconds: float) -> list[ApiCall | TurnJob]:
+    """What there is now; or, if there is nothing, what comes first within these seconds."""
+    taken: list[ApiCall | TurnJob] = []
+    with suppress(Empty):
+        one = inbox.get(timeout=seconds) if seconds > 0 else inbox.get_nowait()
+        while True:
+            taken += [] if one is None else [one]
+            if len(taken) >= at_most:
+                break
+            one = inbox.get_nowait()
+    return taken

@@ -113,6 +113,7 @@ class Machine:
     beside_for: Callable[["Machine"], Workers] | None = None
     is_restricted: bool = field(init=False, default=False)  # there is too little disk for anything new
     turns: Turn = field(init=False)
+    postponed: list[ApiCall | TurnJob] = field(init=False, factory=list)  # the next turn answers them
     queues: dict[str, SqliteQueue] = field(init=False, factory=dict)
     executors: dict[str, MachineExecutor] = field(init=False, factory=dict)
     _functions: dict[str, Any] = field(init=False, factory=dict)
@@ -308,17 +309,19 @@ class Machine:
     def turn(self, calls: Sequence[ApiCall | TurnJob] = (), *, calls_only: bool = False) -> bool:
         """Does what there is to do now, and commits it. Whether there was anything.
 
-        In this order: what ends something, what is due, outcomes, all other calls, and what follows from changes.
+        In this order, each with a share of its own: what ends something, what is due, outcomes, what has come from
+        threads, all other calls, and what follows from changes. Calls for which no share is left are `postponed`.
         """
         self.turns.begin()
         calls_only = calls_only or not self.turns.can_write
+        calls, self.postponed = [*self.postponed, *calls], []
         try:
             again, self._again = self._again, []
             for do in again:
                 do()
             self._answer([one for one in calls if one.function in ENDS])
             moved = not calls_only and self._fire_and_execute()
-            moved = (not calls_only and sum([one.lead() for one in self.beside]) > 0) or moved
+            moved = (not calls_only and self._lead_beside()) or moved
             self._answer([one for one in calls if one.function not in ENDS])
             moved = (not calls_only and self._react()) or moved
             if not calls_only and self._may_tell(is_quiet=not moved and not calls):
@@ -370,7 +373,11 @@ class Machine:
         return min((one for one in instants if one is not None), default=None)
 
     def _answer(self, calls: Sequence[ApiCall | TurnJob]) -> None:
-        for call in calls:
+        self.turns.begin_part()
+        for number, call in enumerate(calls):
+            if number and self.turns.is_spent:
+                self.postponed += calls[number:]
+                return
             if isinstance(call, TurnJob):
                 self.turns.do(call.do, call.deliver)
             else:
@@ -393,7 +400,9 @@ class Machine:
             moved = sum([self._take_up(one) for one in executors]) > 0
         elif not self.database.is_dirty and whose is Whose.SUSPECT:
             moved = self._take_up_suspect()
+        self.turns.begin_part()
         moved = (whose is Whose.ALL and self._fire()) or moved
+        self.turns.begin_part()
         return sum([self._lead(one) for one in executors]) > 0 or moved
 
     def _known(self, kind: str) -> MachineExecutor | None:
@@ -484,16 +493,23 @@ class Machine:
         else:
             self.lives.is_over(received, one.queue, is_done=bool(is_done))
 
+    def _lead_beside(self) -> bool:
+        self.turns.begin_part()
+        return sum([one.lead() for one in self.beside]) > 0
+
     def _react(self) -> bool:
         """To what has happened."""
         return sum([self._take(source) for source in self.sources]) > 0
 
     def _take(self, source: Source) -> bool:
-        """All that it has now."""
+        """All that it has now, up to its share."""
         moved = False
+        self.turns.begin_part()
         for batch in source.batches():
             self.turns.do(partial(self._run, batch), partial(self._has_run, batch))
             moved = True
+            if self.turns.is_spent:
+                break
         return moved
 
     def _may_tell(self, *, is_quiet: bool) -> bool:

@@ -7,7 +7,7 @@ process. If the commit fails, nothing of it ever was, and all who wait are told 
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 from attrs import define, field
 
@@ -15,6 +15,9 @@ from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import Database, DiskFull, Unwritten
 from delayer.serve.parts import NotYet
 
+# What one part of a turn may write: what comes later waits for it, and SQLite's log grows by it.
+ROWS: Final = 600  # some 20 ms
+BYTES: Final = 1_000_000  # of texts
 Do = Callable[[], Any]
 Deliver = Callable[[Any], None]
 
@@ -35,14 +38,27 @@ class Turn:
     database: Database
     make_room: Callable[[], bool] = lambda: False  # whether there is more room on the disk now
     can_write: bool = field(default=True, init=False)  # the last commit has succeeded
+    _rows: int = field(default=0, init=False)  # that were written before this part of the turn
+    _bytes: int = field(default=0, init=False)
     _held: list[tuple[Do, Deliver, Any]] = field(factory=list, init=False)  # answers that wait for the commit
 
     def begin(self) -> None:
         """A turn. If the last one could not be written, this one finds out whether it can be again."""
         self.database.begin()
+        self.begin_part()
         if not self.can_write:
             with suppress(Unwritten):
                 self.database.probe()
+
+    def begin_part(self) -> None:
+        """The next part of the turn, which has a share of its own."""
+        self._rows, self._bytes = self.database.changes, self.database.bytes_written
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether this part has written its share: what it has left is for the next turn."""
+        written = self.database.bytes_written - self._bytes
+        return self.database.changes - self._rows >= ROWS or written >= BYTES
 
     def do(self, do: Do, deliver: Deliver) -> bool:
         """Does one thing. What it returns or raises is delivered when it is on the disk; at once, if nothing is to be.

@@ -1,15 +1,28 @@
 """A turn is bounded, and nothing that is done in it can end the turns, or keep what is due waiting."""
 
+import json
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from delayer.engines.ports import Unavailable
-from delayer.schedule.instants import SECOND
+from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.secrets import KeyRing
+from delayer.engines.store.model import Put
+from delayer.http.answers import Response
+from delayer.http.requests import ApiRequest, Caller
+from delayer.schedule.instants import MINUTE, SECOND
+from delayer.serve.attempts import Attempts, Pool
+from delayer.serve.events import route
 from delayer.serve.fire import Fire
-from delayer.serve.turn import TurnJob
-from tests.unit.serve.machines import Running
+from delayer.serve.lead import CALLS, Leader
+from delayer.serve.machine import ApiCall
+from delayer.serve.turn import ROWS, TurnJob
+from delayer_client.testing.stack import Observer
+from tests.unit.serve.machines import HERE, SETTINGS, Running
 
 SAID = "a secret of a client"
 
@@ -63,3 +76,151 @@ def test_the_text_of_a_defect_is_not_logged(monkeypatch: pytest.MonkeyPatch) -> 
     assert {one[2]["error"] for one in lines} == {"ValueError"}
     assert all(one[2]["where"] for one in lines)
     assert SAID not in str(running.observer.lines)
+
+
+# ------------------------------------------------------------ shares
+
+HOOK = {"type": "http-request", "url": "https://example.com/"}
+
+
+class Flood:
+    """A machine whose clock goes on by what it writes, and calls that never end: time is counted, and none is spent."""
+
+    def __init__(self, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.running = running
+        self.answered: list[tuple[str, int]] = []  # method and status, in order
+        self.written: list[tuple[int, int]] = []  # rows and bytes of each turn
+        begin, commit = Database.begin, Database.commit
+
+        def begins(database: Database) -> None:
+            begin(database)
+            self._rows = database.changes
+
+        def commits(database: Database) -> None:
+            rows = database.changes - self._rows
+            self.written.append((rows, database.bytes_written))
+            commit(database)
+            running.clock.at += rows // 30  # milliseconds
+
+        monkeypatch.setattr(Database, "begin", begins)
+        monkeypatch.setattr(Database, "commit", commits)
+
+    def call(self, method: str, path: str, body: object = None) -> ApiCall:
+        routed = route(method, path)
+
+        def answer(response: Response) -> None:
+            self.answered.append((method, response.status))
+
+        request = ApiRequest(
+            route=routed.route,
+            path=path,
+            parameters=routed.parameters,
+            query={},
+            headers={},
+            body=b"" if body is None else json.dumps(body).encode(),
+            caller=Caller(address=HERE),
+        )
+        return ApiCall(function=routed.function, request=request, answer=answer)
+
+    def batches(self, number: int) -> list[ApiCall]:
+        one = {"delaySeconds": 7200, "action": HOOK}
+        return [self.call("POST", "/schedules/batch", {"schedules": [one] * 100}) for _ in range(number)]
+
+
+def test_under_a_flood_of_posts_a_turn_is_short_and_what_is_due_fires_on_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = Running()
+    due = [running.schedule(1, payload=str(one)) for one in range(5)]
+    at = running.clock.at + SECOND
+    running.clock.at = at - 100
+    flood = Flood(running, monkeypatch)
+    calls = flood.batches(20)
+    while len(flood.answered) < 20:
+        running.machine.turn(calls)
+        while running.started:
+            running.started.popleft()()
+        calls = []
+    assert set(flood.answered) == {("POST", 200)}
+    assert max(rows for rows, _ in flood.written) < 2 * (ROWS + 600), "a batch of a hundred is whole"
+    assert len(flood.written) >= 7
+    claimed = {one["scheduleId"]: one["claimedAt"] for one in running.machine.items.rows("ledger")}
+    assert set(claimed) == set(due)
+    assert max(claimed.values()) <= at + 50, "each turn looks for what is due, before it answers anybody"
+
+
+def test_a_turn_has_a_bound_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = Running()
+    flood = Flood(running, monkeypatch)
+    body = {"delaySeconds": 60, "action": HOOK, "payload": "x" * 200_000}
+    running.machine.turn([flood.call("POST", "/schedules", body) for _ in range(64)])
+    assert 0 < len(flood.answered) < 10
+    while len(flood.answered) < 64:
+        running.machine.turn()
+    assert {status for _, status in flood.answered} == {201}
+    running.run(2 * MINUTE)
+    assert max(size for _, size in flood.written) < 5_000_000, "also when they fire, and are told of"
+    assert running.machine.waiting() == 0
+
+
+def test_what_ends_something_comes_before_all_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Postponed calls, new ones, and the outcomes of 64 attempts are all there: a cancel is answered first."""
+    running = Running()
+    soon = [running.schedule() for _ in range(64)]
+    late = running.schedule(60)
+    running.machine.turn()
+    running.machine.turn()
+    flood = Flood(running, monkeypatch)
+    running.machine.turn(flood.batches(20))
+    while running.started:
+        running.started.popleft()()
+    before = len(flood.answered)
+    assert before < 20
+    running.machine.turn([*flood.batches(20), flood.call("DELETE", f"/schedules/{late}")])
+    assert flood.answered[before] == ("DELETE", 200)
+    running.settle()
+    assert running.call("GET", f"/schedules/{soon[0]}")[1]["state"] == "executed"
+
+
+def test_a_flood_of_cancels_has_its_share_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = Running()
+    ids = [running.schedule(60) for _ in range(600)]
+    due = running.schedule(1)
+    running.clock.at += SECOND
+    flood = Flood(running, monkeypatch)
+    running.machine.turn([flood.call("DELETE", f"/schedules/{one}") for one in ids])
+    assert len(flood.answered) < 600
+    [claimed] = [one["scheduleId"] for one in running.machine.items.rows("ledger") if one["state"] == "claimed"]
+    assert claimed == due
+    for _ in range(20):
+        running.machine.turn()
+    assert flood.answered == [("DELETE", 200)] * 600
+
+
+def test_outcomes_that_exceed_their_share_are_written_in_the_next_turn() -> None:
+    running = Running()
+    workers = Attempts(pool=Pool(size=1, wake=lambda: None), turn=running.machine.turns)
+    turns, items = running.machine.turns, running.machine.items
+    turns.begin()
+    for number in range(5):
+        put = Put("t", {"a": str(number), "b": "b"}, {"text": "x" * 300_000})
+        workers.do(number, partial(items.write, put))
+    turns.end()
+    assert [number for number, _ in workers.ended(None)] == [0, 1, 2, 3]
+    turns.begin()
+    assert workers.ended(None) == []
+    turns.end()
+    assert [number for number, _ in workers.ended(None)] == [4]
+
+
+def test_the_thread_of_turns_takes_what_ends_something_first(tmp_path: Path) -> None:
+    """However many others wait in front of it."""
+    keys = KeyRing(keys=(b"k" * 32,))
+    path = str(tmp_path / "delayer.db")
+    leader = Leader(path=path, observer=Observer(), environment=SETTINGS, keys=keys)
+    for number in range(3 * CALLS):
+        leader.inbox.put(TurnJob(do=lambda: None, deliver=lambda _: None, function=str(number)))
+    leader.ending.put(TurnJob(do=lambda: None, deliver=lambda _: None, function="api-schedule-delete"))
+    taken = leader._collect(0)
+    assert [one.function for one in taken] == ["api-schedule-delete", *map(str, range(CALLS))]
+    leader.machine.postponed = [*taken[:CALLS]]
+    assert leader._collect(10) == []
+    leader.machine.database.close()

@@ -109,6 +109,7 @@ class Database:
     undone: list[Callable[[], None]] = field(factory=list, init=False)  # told when something that was written is not
     before_commit: list[Callable[[], None]] = field(factory=list, init=False)  # of a turn that has written
     _on_disk: list[Callable[[], None]] = field(factory=list, init=False)  # told once, when what was written is there
+    bytes_written: int = field(default=0, init=False)  # of texts, by this turn, also of what was undone
     _savepoints: int = field(default=0, init=False)
     _is_torn: bool = field(default=False, init=False)  # SQLite has failed at a part of a part, which is undone whole
     _lost: Unwritten | None = field(default=None, init=False)  # why nothing of the whole transaction is written
@@ -241,6 +242,7 @@ class Database:
         """A turn of this thread. Raises nothing: SQLite begins with the first that is written."""
         self._lock.acquire()
         self._turn_of, self._changes = get_ident(), self._connection.total_changes
+        self.bytes_written = 0
 
     def probe(self) -> None:
         """Within a turn: writes what is there already, to see whether anything can be written. Raises Unwritten."""

@@ -100,6 +100,7 @@ class SqliteFeed:
                     self._before_recent = self._recent[0].number if self._recent else before
                 with self.database.writing() as connection:
                     connection.execute(APPEND, (self.last, now, *one))
+                    self.database.bytes_written += one.size
                 self._recent.append(FedChange(self.last, now, one))
 
     @contextmanager

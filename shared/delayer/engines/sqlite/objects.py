@@ -22,6 +22,7 @@ class SqliteObjects:
 
     def put(self, key: str, content: bytes) -> None:
         self.database.write(PUT, (key, content))
+        self.database.bytes_written += len(content)
 
     def list(self, prefix: str, after: str, at_most: int) -> list[str]:
         return [key for (key,) in self.database.read(LIST, (prefix, f"{prefix}{LAST}", after, at_most))]

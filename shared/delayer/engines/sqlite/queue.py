@@ -91,6 +91,7 @@ class SqliteQueue:
         ]
         with self.database.writing() as connection:
             connection.executemany(SEND, rows)
+            self.database.bytes_written += sum(len(one.body) for one in messages)
         self._next = 0
         self.sent(messages)
         return []

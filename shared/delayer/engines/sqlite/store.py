@@ -258,6 +258,7 @@ class SqliteStore:
             else:
                 expires = None if place[0] in self.never_expire else _expiry(new)
                 connection.execute(PUT, (*place, text, expires))
+                self.database.bytes_written += len(text or b"")
                 self._partitions.add(place[:2])
         self._tell([TextChange(one.table, old, text) for one, old, text in zip(writes, olds, texts, strict=True)])
         return now

@@ -242,6 +242,11 @@ class TextChange(NamedTuple):
     new: bytes | None
     is_expired: bool = False
 
+    @property
+    def size(self) -> int:
+        """In bytes, before and after."""
+        return len(self.old or b"") + len(self.new or b"")
+
 
 class ItemChange(NamedTuple):
     """One item of a table was written, or deleted, or has expired."""
