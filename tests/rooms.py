@@ -95,7 +95,7 @@ ROOMS: dict[str, set[str]] = {
     "targets": {"schedule", "engines", "masking", "actions", "connections", "extension"},
     "serve": {
         *("schedule", "engines", "http", "accept", "actions", "connections", "dead_letters", "enqueue", "execute"),
-        *("extension", "flow", "history", "ledger", "owners", "records", "relay", "signing", "targets"),
+        *("extension", "flow", "history", "ledger", "owners", "records", "relay", "signing", "targets", "timing"),
         "wiring",
     },
 }

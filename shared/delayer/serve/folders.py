@@ -52,6 +52,11 @@ class Extensions:
         """By name."""
         return dict(self._of("subscriber"))
 
+    @property
+    def policies(self) -> Mapping[str, Any]:
+        """By name."""
+        return dict(self._of("policy"))
+
     def actions(self, absent: Mapping[str, str]) -> Mapping[str, ActionType]:
         """The types of action that there are, by name: built-in ones and these."""
         own = {kind: handler.target.action_type for kind, handler in self._of("executor")}
@@ -59,7 +64,7 @@ class Extensions:
 
     def schemas(self) -> Mapping[str, str]:
         """The JSON Schema of each policy, by name: built-in ones and these."""
-        return {**policies(), **{name: handler.target.schema for name, handler in self._of("policy")}}
+        return {**policies(), **{name: handler.target.schema for name, handler in self.policies.items()}}
 
     def filters(self) -> Mapping[str, FilterPolicy]:
         """The events that each subscriber gets, by its name."""

@@ -99,7 +99,7 @@ class Leader:
 
     def __attrs_post_init__(self) -> None:
         self.pool = Pool(size=self.attempts, wake=lambda: self.inbox.put(None))
-        beside = AT_A_TIME * len(self.extensions.subscribers) + 1
+        beside = AT_A_TIME * (len(self.extensions.subscribers) + len(self.extensions.policies)) + 1
         self.beside = Pool(size=beside, wake=lambda: self.inbox.put(None))
         self.readers = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
         self.clock = SystemClock()
@@ -210,11 +210,11 @@ class Leader:
             while not self._has_ended():
                 moved = self._turn(calls)
                 self._keep_up(0 if moved or not self.inbox.empty() else round(self._seconds() * SECOND))
-                calls = self._collect(0 if moved else self._seconds())
+                calls = self.collect(0 if moved else self._seconds())
             for _ in range(LAST_TURNS):
                 if not self._turn(calls):
                     break
-                calls = self._collect(0)
+                calls = self.collect(0)
         except BaseException as error:  # noqa: BLE001 - whoever waits for this thread is told
             if broken := self.machine.database.broken:
                 self._end(broken)
@@ -250,7 +250,7 @@ class Leader:
         left = LONGEST_SLEEP if following is None else following - self.clock.now()
         return max(0, min(left, LONGEST_SLEEP)) / SECOND
 
-    def _collect(self, seconds: float) -> list[ApiCall | TurnJob]:
+    def collect(self, seconds: float) -> list[ApiCall | TurnJob]:
         """Those that end something overtake the others. No more is taken along than the machine may soon answer."""
         most = CALLS - len(self.machine.postponed)
         calls = _taken(self.inbox, most, seconds) if most > 0 else []

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from attrs import define, evolve, field
 
+from delayer.accept.rules.window import policies
 from delayer.actions.rules.foreign import built_in
 from delayer.engines.ports import ReceivedMessage, Unavailable, Workers
 from delayer.engines.sqlite import counters, database, feed, objects, queue, secrets
@@ -36,11 +37,13 @@ from delayer.serve.following import AgainSource, FeedSource
 from delayer.serve.lives import Alone, Lives, Whose, with_care
 from delayer.serve.minutes import AT_A_TIME, BUDGET, InPortions, Portions
 from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
+from delayer.serve.policies import AskPolicy, AsksPolicy, not_asked
 from delayer.serve.reactions import FEEDS, Published, Subscription, lifecycle_record, record_change
 from delayer.serve.space import Space
 from delayer.serve.turn import Turn, TurnJob, facts_of
 from delayer.serve.upkeep import GROWS, Upkeep, no_room
 from delayer.signing.sign import OwnSecrets
+from delayer.timing.decide import Decide
 from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.functions import loaded
@@ -223,7 +226,7 @@ class Machine:
             queues=[(self.queue(SUBSCRIBER + one), gets) for one, gets in self.extensions.filters().items()],
         )
         uses |= {one: build(Announce, self.parts.of(one), topic=topic) for one in (EVENTS, OCCURRENCES)}
-        return uses | {POLICY + one: partial(self._decide, POLICY + one) for one in self.settings.policies}
+        return uses | {POLICY + one: partial(self._decide, POLICY + one) for one in policies()}
 
     def _in_portions(self, uses: Mapping[str, Any]) -> dict[str, Any]:
         """Gives the uses that may have much to do: a turn does a part of it."""
@@ -258,7 +261,7 @@ class Machine:
         return [
             *fed,
             QueueSource(function=RELAY, queue=self.queue("delayer"), alone=True),
-            *(QueueSource(function=POLICY + one, queue=self.queue(POLICY + one)) for one in self.settings.policies),
+            *(QueueSource(function=POLICY + one, queue=self.queue(POLICY + one), alone=True) for one in policies()),
             QueueSource(function=CANCELS_GROUPS, queue=self.queue("group"), at_most=1),
             *(InPortions(function=one, clock=self.clock) for one in EACH_MINUTE if self.each_minute),
             *(self._asides(one) for one in [*fed, self.telling]),
@@ -272,10 +275,25 @@ class Machine:
         """The ports that a function of others has at hand, which runs in a thread."""
         return self.parts.of(function, clock=self.clock, observer=self.around.own_observer or self.observer)
 
+    def _asks(self, name: str, workers: Workers) -> AsksPolicy:
+        ports = self.parts.of(POLICY + name)
+        policy = self.extensions.policies[name]
+        vars(policy)["ports"] = self._own_ports(POLICY + name)
+        return AsksPolicy(
+            turn=self.turns,
+            workers=workers,
+            name=name,
+            queue=self.queue(POLICY + name),
+            ask=AskPolicy(waiting_records=ports.waiting_records, choose=policy.target),
+            decide=build(Decide, ports, choose=not_asked),
+            clock=self.clock,
+            observer=self.observer,
+        )
+
     def _beside(self) -> list[Beside]:
-        """Subscribers, and who receives all events."""
+        """Policies and subscribers that others have written, and who receives all events."""
         workers_for = self.beside_for or self.workers_for
-        found: list[Beside] = []
+        found: list[Beside] = [self._asks(name, workers_for(self)) for name in self.extensions.policies]
         for name, subscriber in self.extensions.subscribers.items():
             vars(subscriber)["ports"] = self._own_ports(SUBSCRIBER + name)
             reads = ReadsQueue(
