@@ -35,7 +35,7 @@ def test_schemathesis_finds_nothing(client: Client) -> None:
             "run",
             "openapi.yaml",
             "--url",
-            client.stack.api_url,
+            client.api_url,
             "-H",
             f"Delayer-Owner: {client.owner}",
             *extent,

@@ -1,4 +1,4 @@
-"""Taking back, changing, looking up: over HTTP, under the roles of the template, on the embedded AWS."""
+"""Taking back, changing, looking up: over HTTP."""
 
 import json
 import random
@@ -10,7 +10,7 @@ import pytest
 
 from delayer.schedule.instants import HOUR, SECOND, Millis, format_instant
 from delayer_client import NewSchedule, NotFound, OnLate
-from tests.e2e.client import LATE, Client, now, sleep_until, until
+from tests.e2e.client import LATE, Client, StackClient, now, sleep_until, until
 
 RACES = 200
 SIDE_BY_SIDE = 16
@@ -36,14 +36,13 @@ def test_a_schedule_is_looked_up_and_cancelled(client: Client) -> None:
         assert cancelled
         assert cancelled.state == "cancelled"
     assert delayer.get(posted.id).state == "cancelled"
-    assert posted.id not in str(client.rows())
 
 
 @pytest.mark.promise(7)
 def test_what_was_executed_cannot_be_cancelled(client: Client) -> None:
     posted = client.schedule("/executed", now())
     client.arrivals("/executed")
-    client.ledger_state(posted.id, "executed")
+    client.ended(posted.id, "executed")
     status, headers, body = client.call("DELETE", f"/schedules/{posted.id}")
     assert (status, headers["content-type"]) == (409, "application/problem+json")
     assert (body["type"], body["state"]) == ("urn:delayer:problem:ended", "executed")
@@ -71,7 +70,7 @@ def test_one_of_a_name(client: Client) -> None:
     assert (second[0], second[2]["replaces"]) == (200, first[2]["scheduleId"])
     assert client.call("GET", path)[2]["scheduleId"] == second[2]["scheduleId"]
     assert len(client.arrivals("/name-2")) == 1
-    client.ledger_state(second[2]["scheduleId"], "executed")
+    client.ended(second[2]["scheduleId"], "executed")
     assert client.call("PUT", path, request(client, "/name-3", now() + HOUR))[0] == 201
     assert client.call("DELETE", path)[2]["state"] == "cancelled"
 
@@ -93,7 +92,7 @@ def test_a_repeated_change_has_the_same_answer(client: Client) -> None:
     first = client.call("PATCH", path, body, headers)
     assert (first[0], first[2]["replaces"]) == (200, posted.id)
     client.arrivals("/keyed")
-    client.ledger_state(first[2]["scheduleId"], "executed")
+    client.ended(first[2]["scheduleId"], "executed")
     assert client.call("PATCH", path, body, headers)[::2] == first[::2]
     status, _, problem = client.call("PATCH", path, {"payload": "other"}, headers)
     assert (status, problem["type"]) == (422, "urn:delayer:problem:key-reused")
@@ -172,13 +171,13 @@ def test_a_stop_ends_the_attempts(client: Client) -> None:
     posted = client.schedule("/stopped", now())
     client.arrivals("/stopped")
     client.delayer.stop(posted.id)
-    client.ledger_state(posted.id, "dropped")
+    client.ended(posted.id, "dropped")
     assert str(client.delayer.get(posted.id).detail).startswith("stopped by its owner")
 
 
 def test_what_is_late_is_dropped_by_its_rule(client: Client) -> None:
     posted = client.schedule("/dropped", now() - 10 * SECOND, on_late=OnLate(after="PT1S", do="drop"))
-    client.ledger_state(posted.id, "dropped")
+    client.ended(posted.id, "dropped")
 
 
 def test_a_schedule_has_a_history(client: Client) -> None:
@@ -239,20 +238,20 @@ def test_a_list_says_what_has_fired(client: Client) -> None:
         assert (one["target"], "action" in one) == ({"type": "http-request", "name": host}, False)
 
 
-def test_events_are_for_whoever_subscribes(client: Client) -> None:
+def test_events_are_for_whoever_subscribes(on_aws: StackClient) -> None:
     """A CloudEvent for each transition; SNS filters. It takes a second or two: the events are waited for."""
-    sns, sqs = client.stack.client("sns"), client.stack.client("sqs")
+    sns, sqs = on_aws.stack.client("sns"), on_aws.stack.client("sqs")
     url = sqs.create_queue(QueueName="subscriber")["QueueUrl"]
     arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
     attributes = {"RawMessageDelivery": "true", "FilterPolicy": json.dumps({"state": ["executed"], "owner": ["sub"]})}
-    topic = client.stack.outputs["LifecycleTopic"]
+    topic = on_aws.stack.outputs["LifecycleTopic"]
     allowed = {"Effect": "Allow", "Principal": {"Service": "sns.amazonaws.com"}, "Action": "sqs:SendMessage"}
     policy = {"Version": "2012-10-17", "Statement": [{**allowed, "Resource": arn}]}
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": json.dumps(policy)})
     sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn, Attributes=attributes)
-    posted = client.schedule("/subscribed", now(), owner="sub")
-    client.schedule("/not-subscribed", now())
-    client.arrivals("/not-subscribed")
+    posted = on_aws.schedule("/subscribed", now(), owner="sub")
+    on_aws.schedule("/not-subscribed", now())
+    on_aws.arrivals("/not-subscribed")
     messages = until(lambda: sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"))
     [event] = [json.loads(message["Body"]) for message in messages]
     assert (event["specversion"], event["type"], event["subject"], event["data"]["state"]) == (

@@ -1,4 +1,4 @@
-"""A stack with something of everything, and a browser."""
+"""An engine with something of everything, and a browser."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -11,7 +11,7 @@ from delayer_client import Delayer, HttpRequest, Repeat, Retry
 from local.receiver import Receiver
 from tests.browser.chromium import chromium, require_chromium
 from tests.e2e.client import until
-from tests.e2e.stacks.attaching import Shared
+from tests.e2e.engine import RunningEngine
 
 
 @frozen(kw_only=True)
@@ -40,10 +40,10 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def world(main: Shared, receiver: Receiver, worker_id: str) -> Iterator[World]:
+def world(engine: RunningEngine, receiver: Receiver, worker_id: str) -> Iterator[World]:
     """Schedules some of which have fired, failed and been attempted, with names that another process does not give."""
     require_chromium()
-    base, mark = main.stack.api_url, f"console-{worker_id}"
+    base, mark = f"http://localhost:{engine.port}", f"console-{worker_id}"
     hook = HttpRequest(url=f"{receiver.url}/console", keep_answer=True)
     with Delayer(base) as delayer:
         fired = [delayer.schedule(hook, delay=1, group="orders", tags={"team": "billing"}) for _ in range(5)]

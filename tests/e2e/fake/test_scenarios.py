@@ -45,5 +45,5 @@ class Stack:
 def test_a_stack_does_as_the_fake_does(name: str, client: Client) -> None:
     """It takes seconds: time passes for real."""
     owned = {"Delayer-Owner": f"{client.owner}-{name}"}
-    with httpx.Client(base_url=client.stack.api_url, headers=owned, timeout=30) as http:
+    with httpx.Client(base_url=client.api_url, headers=owned, timeout=30) as http:
         SCENARIOS[name](Api(Stack(client, http), f"/same/{name}"))

@@ -26,7 +26,7 @@ def test_none_is_attempted_before_its_turn_and_nothing_is_lost(client: Client) -
         client.receiver.fail_first(f"/limited/{number}", 1, status=429)
     ids = [posted(client, OWNER, f"{client.receiver.url}/limited/{at}", due, retry=retry) for at in range(MANY)]
     for schedule_id in ids:
-        client.ledger_state(schedule_id, "executed")
+        client.ended(schedule_id, "executed", owner=OWNER)
     made = sorted(one.at_ms for at in range(MANY) for one in client.receiver.of(f"/limited/{at}"))
     assert len(made) == MANY + len(FAIL_ONCE), "each once, and again what has failed"
     assert made[0] >= due

@@ -67,7 +67,7 @@ def test_never_more_at_a_time_and_nothing_is_lost(client: Client) -> None:
         due = now() + 2 * KNOWN
         ids = [posted(client, OWNER, f"http://{host}/seated/{at}", due) for at in range(MANY)]
         for schedule_id in ids:
-            client.ledger_state(schedule_id, "executed")
+            client.ended(schedule_id, "executed", owner=OWNER)
         flow(client, "unlimit", "--owner", OWNER, "--target", host)
     assert sorted(slow.paths) == sorted(f"/seated/{at}" for at in range(MANY)), "each once"
     assert 0 < slow.most <= 2

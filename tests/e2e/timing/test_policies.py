@@ -23,7 +23,7 @@ def test_a_policy_decides_and_it_fires_once_under_its_new_id(client: Client) -> 
     [request] = client.arrivals("/spread")
     assert request.headers["delayer-schedule-id"] == found.decided_as != accepted
     assert now() >= millis(found.point_in_time)
-    client.ledger_state(str(found.decided_as), "executed")
+    client.ended(str(found.decided_as), "executed")
     history = client.history(accepted, "executed", beside=("decided", "claimed"))
     assert history[0].event == "scheduled"
 
