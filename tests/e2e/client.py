@@ -91,6 +91,11 @@ class Client:
         """What its operator does, in Python."""
         raise NotImplementedError
 
+    @property
+    def known(self) -> Millis:
+        """After this, all that fires schedules knows what an operator has decided before."""
+        raise NotImplementedError
+
     def commanded(self, name: str, *arguments: str) -> str:
         """What `delayer` has said to its operator, such as `delayer flow list`; it has to succeed."""
         raise NotImplementedError
@@ -205,6 +210,10 @@ class EngineClient(Client):
     def operator(self) -> OperatorEngine:
         return OperatorEngine(self.engine.folder)
 
+    @property
+    def known(self) -> Millis:
+        return SECOND // 2
+
     def commanded(self, name: str, *arguments: str) -> str:
         return done(own_command(name, *arguments, "--data", str(self.engine.folder)))
 
@@ -221,6 +230,10 @@ class StackClient(Client):
     @property
     def operator(self) -> OperatorStack:
         return OperatorStack.find(self.api_url, folder=PROJECT)
+
+    @property
+    def known(self) -> Millis:
+        return 3 * SECOND  # every environment has read it by then
 
     def commanded(self, name: str, *arguments: str) -> str:
         return done(command(self.stack, "delayer_client.cli", name, "--by-name", *arguments))

@@ -41,7 +41,7 @@ class Chosen:
 def settings_of(chosen: Chosen) -> Settings:
     """As the template gives them. What is relaxed is in the same table as what is precise, and fires as that does."""
     return Settings(
-        period=14 * MINUTE,
+        period=0,  # a record stays in its table until it is due
         lease=LEASE,
         lead=chosen.lead,
         shards=1,

@@ -40,15 +40,15 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def world(engine: RunningEngine, receiver: Receiver, worker_id: str) -> Iterator[World]:
-    """Schedules some of which have fired, failed and been attempted, with names that another process does not give."""
+def world(engine: RunningEngine, receiver: Receiver) -> Iterator[World]:
+    """Schedules some of which have fired, failed and been attempted."""
     require_chromium()
-    base, mark = f"http://localhost:{engine.port}", f"console-{worker_id}"
+    base, mark = f"http://localhost:{engine.port}", "console"
     hook = HttpRequest(url=f"{receiver.url}/console", keep_answer=True)
     with Delayer(base) as delayer:
         fired = [delayer.schedule(hook, delay=1, group="orders", tags={"team": "billing"}) for _ in range(5)]
         failed = delayer.schedule(HttpRequest(url=f"{base}/nowhere", keep_answer=True), delay=1, name=f"{mark}-refused")
-        refused = HttpRequest(url=f"http://127.0.0.1:{closed_port(worker_id)}/refused")
+        refused = HttpRequest(url="http://127.0.0.1:1/refused")
         retried = delayer.schedule(refused, delay=1, name=f"{mark}-retried", retry=Retry(max_attempts=9))
         far = delayer.schedule(hook, delay=timedelta(days=2), name=f"{mark}-far", payload={"order": 17})
         rule = Repeat(cron="0 9 * * MON-FRI", time_zone="Europe/Lisbon")
@@ -69,11 +69,6 @@ def world(engine: RunningEngine, receiver: Receiver, worker_id: str) -> Iterator
             far=far.id,
             series=series.id,
         )
-
-
-def closed_port(worker_id: str) -> int:
-    """Where nobody listens. The circuit of a target is for all its callers, so each process has its own."""
-    return 1 + int(worker_id.removeprefix("gw"))
 
 
 def wait_for_attempt(delayer: Delayer, schedule_id: str) -> None:

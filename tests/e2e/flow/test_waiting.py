@@ -11,7 +11,6 @@ from delayer_client.api.models import Waiting
 from local.receiver import Receiver
 from tests.e2e.client import Client, millis, now, until
 
-KNOWN: Millis = 3 * SECOND  # after this, every environment of a stack has read what was written before
 MANY = 20  # so that one environment has five of them
 
 
@@ -41,7 +40,7 @@ def test_a_suspended_owner_waits_and_says_so_and_nobody_else_does(client: Client
     """It takes seconds: every environment has to know it, and each command is a process."""
     said = flow(client, "suspend", "--owner", "floods", "--reason", "it floods", "--by", "eve")
     assert "it floods" in said
-    due = now() + KNOWN
+    due = now() + client.known
     url = client.receiver.url
     first, second = (posted(client, "floods", f"{url}/floods-{name}", due) for name in ("kept", "cancelled"))
     posted(client, "calm", f"{url}/calm", due)
@@ -83,8 +82,8 @@ def test_a_dead_target_is_left_alone_until_it_is_back(client: Client, dead: str)
     many = [posted(client, "unlucky", f"{dead}/many", due, retry=retry) for _ in range(MANY)]
     until(lambda: flow(client, "list"), lambda said: f"http-request {host}" in said)
     opened = now()
-    late = posted(client, "unlucky", f"{dead}/late", opened + KNOWN)
-    gone = posted(client, "unlucky", f"{dead}/gone", opened + KNOWN)
+    late = posted(client, "unlucky", f"{dead}/late", opened + client.known)
+    gone = posted(client, "unlucky", f"{dead}/gone", opened + client.known)
     found, waiting = waits(client, "unlucky", late)
     assert found.state == "enqueued", "unclaimed"
     assert waiting.for_ == "circuit"

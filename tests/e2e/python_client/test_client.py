@@ -176,7 +176,7 @@ def test_the_same_with_await(client: Client) -> None:
             made = await delayer.schedule(target(client, "/never"), when=Spread(seconds=86_400), group="later")
             many = await asyncio.gather(*(delayer.schedule(target(client, "/never"), delay=TOMORROW) for _ in range(5)))
             assert len({made.id, *(one.id for one in many)}) == 6
-            assert {one.type for one in await delayer.actions()} >= {"http-request", "sqs-send"}
+            assert "http-request" in {one.type for one in await delayer.actions()}
             assert [one.id async for one in delayer.list(group="later")]
             for one in many:
                 assert await delayer.cancel(one.id)
