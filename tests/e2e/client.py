@@ -96,6 +96,11 @@ class Client:
         """After this, all that fires schedules knows what an operator has decided before."""
         raise NotImplementedError
 
+    @property
+    def lead(self) -> Millis:
+        """So long before its time a schedule is claimed."""
+        raise NotImplementedError
+
     def commanded(self, name: str, *arguments: str) -> str:
         """What `delayer` has said to its operator, such as `delayer flow list`; it has to succeed."""
         raise NotImplementedError
@@ -214,6 +219,10 @@ class EngineClient(Client):
     def known(self) -> Millis:
         return SECOND // 2
 
+    @property
+    def lead(self) -> Millis:
+        return 50
+
     def commanded(self, name: str, *arguments: str) -> str:
         return done(own_command(name, *arguments, "--data", str(self.engine.folder)))
 
@@ -234,6 +243,10 @@ class StackClient(Client):
     @property
     def known(self) -> Millis:
         return 3 * SECOND  # every environment has read it by then
+
+    @property
+    def lead(self) -> Millis:
+        return SECOND // 2
 
     def commanded(self, name: str, *arguments: str) -> str:
         return done(command(self.stack, "delayer_client.cli", name, "--by-name", *arguments))

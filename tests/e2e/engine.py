@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Condition, Thread
 from typing import Final, Self
@@ -33,6 +34,7 @@ class RunningEngine:
 
     folder: Path
     port: int = field(factory=lambda: free_ports()[0])
+    settings: Mapping[str, str] = field(factory=dict)  # of its environment
     lines: list[str] = field(factory=list)
     process: "subprocess.Popen[str] | None" = field(default=None, init=False)
     _said: Condition = field(factory=Condition, init=False)
@@ -55,7 +57,7 @@ class RunningEngine:
         self.process = subprocess.Popen(
             [*command, "--port", str(self.port)],
             cwd=ROOT,
-            env=environment(),
+            env={**environment(), **self.settings},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

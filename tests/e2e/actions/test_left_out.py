@@ -24,7 +24,10 @@ STARTS = {"delaySeconds": 3600, "action": {"type": "step-start", "stateMachineAr
 @pytest.fixture(scope="module")
 def few(receiver: Receiver) -> Iterator[StackClient]:
     parameters = {"DelayerPeriod": "60", "Actions": TWO, "Policies": "spread", "Subscribers": ""}
-    with EmulatedStack(parameters=parameters, starts_functions=False) as stack, closing(StackClient(stack, receiver)) as few:
+    with (
+        EmulatedStack(parameters=parameters, starts_functions=False) as stack,
+        closing(StackClient(stack, receiver)) as few,
+    ):
         yield few
 
 

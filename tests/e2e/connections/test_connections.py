@@ -159,7 +159,9 @@ def test_no_secret_is_in_a_file_of_the_engine(client: EngineClient, target: Targ
 
     Of bodies the folder has the clear text, so that they are found; of the secrets it has none.
     """
-    written = [json.dumps(client.call("GET", path)).encode() for path in ("/connections", "/connections/key", "/schedules")]
+    written = [
+        json.dumps(client.call("GET", path)).encode() for path in ("/connections", "/connections/key", "/schedules")
+    ]
     written += [file.read_bytes() for file in client.engine.folder.iterdir() if file.is_file()]
     written.append("".join(client.engine.lines).encode())
     assert any(b"the connection held was deleted" in text for text in written), "what is written is read here"

@@ -19,7 +19,10 @@ NEITHER = {"Actions": "http-request,remote,canary", "Lanes": "none", "Policies":
 @pytest.fixture(scope="module")
 def plain(receiver: Receiver) -> Iterator[StackClient]:
     given = {"DelayerPeriod": "60", **NEITHER}
-    with EmulatedStack(parameters=given, starts_functions=False) as stack, closing(StackClient(stack, receiver)) as made:
+    with (
+        EmulatedStack(parameters=given, starts_functions=False) as stack,
+        closing(StackClient(stack, receiver)) as made,
+    ):
         yield made
 
 
