@@ -1,4 +1,4 @@
-"""A client of an engine, or of a stack, as the tests use it: `delayer` as users have it, `call` for the raw protocol."""
+"""A client of an engine, or of a stack: `delayer` as users have it, `call` for the raw protocol."""
 
 import http.client
 import json

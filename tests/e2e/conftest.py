@@ -2,11 +2,12 @@
 
 | argument | what answers | which tests |
 |---|---|---|
-| `client` | the process of `delayer serve` | the promises, the API, the client, the command line, the console, the pages |
-| `on_aws` | `template.yaml` on the emulator | those about AWS: roles, tables, streams, queues, logs, metrics, targets |
+| `client` | the process of `delayer serve` | promises, API, client, command line, console, pages |
+| `on_aws` | `template.yaml` on the emulator | those about AWS: roles, tables, queues, logs, metrics, targets |
 | `outages`, or a `stack` of a module | another stack | what a whole stack suffers, its parameters, its updates |
 
-In test_on_aws.py the stack has to do some of what the engine has done, so that each function is seen to have its rights.
+In test_on_aws.py the stack has to do some of what the engine has done, so that its functions are seen to have their
+rights.
 
 Each process of a run has one engine, which starts in a second. All of them share one stack; a test has its own owner,
 queue and bus there. A process of its own holds a stack: it is started when the tests have been collected, and by the

@@ -66,4 +66,4 @@ def test_the_stack_does_it_too(test: Test, on_aws: StackClient) -> None:
 def test_each_answer_in_a_race_is_true(on_aws: StackClient) -> None:
     """Processes race here, and DynamoDB decides; on the engine one thread does. It takes half a minute, as there."""
     for call in ("cancel", "patch", "put"):
-        test_lifecycle.test_each_answer_to_a_cancellation_or_replacement_is_true(on_aws, call, races=60)
+        test_lifecycle.each_answer_is_true(on_aws, call, races=60)
