@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 ROOT: Final = Path(__file__).parents[2]
-WITHOUT_STACK: Final = "tests/e2e/"  # these need the stack: `make test` runs them
+WITHOUT_STACK: Final = "tests/e2e/"  # these need a process, or the stack: `make test` runs them
 
 
 @frozen
