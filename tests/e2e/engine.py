@@ -18,6 +18,15 @@ READY: Final = 60.0  # seconds, on a machine that is busy with all the other tes
 ENDED: Final = 40.0  # seconds: it waits 30 for its attempts
 OWN: Final = ("AWS_", "DELAYER_")  # settings of whoever runs the tests
 
+# Settings with which the actions are there whose targets are in AWS. Nobody listens there.
+UNREACHED: Final[Mapping[str, str]] = {
+    "AWS_REGION": "eu-west-1",
+    "AWS_ACCOUNT_ID": "000000000000",
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+    "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+    "AWS_SECRET_ACCESS_KEY": "secret",
+}
+
 
 def environment() -> dict[str, str]:
     """That of a shell in which nobody has set anything."""

@@ -13,11 +13,11 @@ from tests.e2e.engine import RunningEngine
 @pytest.fixture(scope="module")
 def place(engine: RunningEngine, receiver: Receiver, tmp_path_factory: pytest.TempPathFactory) -> Place:
     """Where `make local` runs."""
-    return Place(served=engine, receiver=receiver, folder=tmp_path_factory.mktemp("docs"))
+    return Place(served=engine, data=engine.folder, receiver=receiver, folder=tmp_path_factory.mktemp("docs"))
 
 
 @pytest.fixture(scope="module")
 def place_on_aws(receiver: Receiver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlaceOnAws]:
     """Where `make local-aws` runs."""
     with EmulatedStack(starts_functions=False) as stack:
-        yield PlaceOnAws(served=stack, receiver=receiver, folder=tmp_path_factory.mktemp("docs"))
+        yield PlaceOnAws(served=stack, data=stack.folder, receiver=receiver, folder=tmp_path_factory.mktemp("docs"))

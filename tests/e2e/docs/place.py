@@ -34,6 +34,7 @@ class Place:
     """The engine, and how a block becomes one for it."""
 
     served: Served
+    data: Path  # the folder of the engine
     receiver: Receiver
     folder: Path
     ids: dict[str, dict[re.Pattern[str], str]] = field(factory=dict)  # of each session, the last of each kind
@@ -51,6 +52,7 @@ class Place:
         """What the text of a page becomes here."""
         return {
             "localhost:8080": f"localhost:{self.served.port}",
+            "/var/lib/delayer": str(self.data),
             "127.0.0.1:8082": self.receiver.url.removeprefix("http://"),
         }
 
