@@ -93,8 +93,8 @@ class Client:
 
     @property
     def known(self) -> Millis:
-        """After this, all that fires schedules knows what an operator has decided before."""
-        raise NotImplementedError
+        """After this, all that fires schedules has read anew what an operator has decided."""
+        return 3 * SECOND
 
     @property
     def lead(self) -> Millis:
@@ -216,10 +216,6 @@ class EngineClient(Client):
         return OperatorEngine(self.engine.folder)
 
     @property
-    def known(self) -> Millis:
-        return SECOND // 2
-
-    @property
     def lead(self) -> Millis:
         return 50
 
@@ -239,10 +235,6 @@ class StackClient(Client):
     @property
     def operator(self) -> OperatorStack:
         return OperatorStack.find(self.api_url, folder=PROJECT)
-
-    @property
-    def known(self) -> Millis:
-        return 3 * SECOND  # every environment has read it by then
 
     @property
     def lead(self) -> Millis:

@@ -7,12 +7,13 @@ import pytest
 
 from delayer.schedule.instants import format_instant
 from delayer_client import EventPut, LambdaInvoke, Retry, SnsPublish, SqsSend, StepStart
+from delayer_client.api.action import AnyAction
 from local.receiver import Receiver
 from tests.e2e.client import EngineClient, now, until
 from tests.e2e.engine import UNREACHED, RunningEngine
 
 PLACE = "eu-west-1:000000000000"
-TARGETS = {
+TARGETS: dict[str, AnyAction] = {
     "SQS": SqsSend(queue_url="https://sqs.eu-west-1.amazonaws.com/000000000000/orders"),
     "SNS": SnsPublish(topic_arn=f"arn:aws:sns:{PLACE}:news"),
     "EventBridge": EventPut(event_bus_arn=f"arn:aws:events:{PLACE}:event-bus/orders", source="s", detail_type="d"),
