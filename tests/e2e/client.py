@@ -1,11 +1,11 @@
-"""A client of a stack, as the tests use it: `delayer` as users have it, `call` for the raw protocol."""
+"""A client of an engine, or of a stack: `delayer` as users have it, `call` for the raw protocol."""
 
 import http.client
 import json
 import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 from uuid import uuid4
 
 from attrs import define, field
@@ -13,9 +13,12 @@ from attrs import define, field
 from delayer.schedule.instants import SECOND, Millis, format_instant
 from delayer_client import Delayer, HttpRequest, Retrying, Schedule
 from delayer_client.api.models import HistoryEntry
+from delayer_client.operator import OperatorEngine, OperatorStack
+from local.project import PROJECT
 from local.receiver import ReceivedRequest, Receiver
 from local.stack.running_stack import RunningStack
-from tests.e2e.stacks.kinds import beyond_the_period
+from tests.e2e.engine import RunningEngine
+from tests.e2e.operate.commands import command, done, own_command
 
 # How long something may take while other tests keep the machine busy: longer than a message is invisible if the timeout
 # has ended its relay. What comes at once keeps no test waiting. How late it is as a rule is asked in test_firing.py.
@@ -45,15 +48,27 @@ def until(look: Callable[[], Seen], is_so: Callable[[Seen], object] = bool, seco
     deadline = time.monotonic() + seconds
     while not is_so(seen := look()):
         assert time.monotonic() < deadline, seen
-        time.sleep(0.1)
+        time.sleep(0.05)
     return seen
+
+
+class Served(Protocol):
+    """What answers: an engine, or a stack."""
+
+    @property
+    def port(self) -> int:
+        """Of the API, on this machine."""
+
+    @property
+    def api_url(self) -> str:
+        """Of the API."""
 
 
 @define
 class Client:
-    """A stack, the receiver that the schedules are for, and whose they are unless a call says otherwise."""
+    """Who is called, the receiver that the schedules are for, and whose they are unless a call says otherwise."""
 
-    stack: RunningStack
+    served: Served
     receiver: Receiver
     owner: str = NOBODY
     posted: dict[str, Schedule] = field(factory=dict)  # by path of the target
@@ -67,11 +82,34 @@ class Client:
         for each in self._delayers.values():
             each.close()
 
+    @property
+    def api_url(self) -> str:
+        return self.served.api_url
+
+    @property
+    def operator(self) -> OperatorEngine | OperatorStack:
+        """What its operator does, in Python."""
+        raise NotImplementedError
+
+    @property
+    def known(self) -> Millis:
+        """After this, all that fires schedules has read anew what an operator has decided."""
+        return 3 * SECOND
+
+    @property
+    def lead(self) -> Millis:
+        """So long before its time a schedule is claimed."""
+        raise NotImplementedError
+
+    def commanded(self, name: str, *arguments: str) -> str:
+        """What `delayer` has said to its operator, such as `delayer flow list`; it has to succeed."""
+        raise NotImplementedError
+
     def delayer_of(self, owner: str, retrying: Retrying = REPEATED) -> Delayer:
         """The client of an owner, or of NOBODY."""
         key = (owner, retrying)
         if key not in self._delayers:
-            self._delayers[key] = Delayer(self.stack.api_url, owner=owner, timeout=30, retrying=retrying)
+            self._delayers[key] = Delayer(self.api_url, owner=owner, timeout=30, retrying=retrying)
         return self._delayers[key]
 
     def target(self, path: str, **more: Any) -> HttpRequest:
@@ -96,7 +134,7 @@ class Client:
 
     def call_once(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         """The same, without a repeat."""
-        connection = http.client.HTTPConnection("localhost", self.stack.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.served.port, timeout=30)
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
         content = json.loads(answer.read())
@@ -111,10 +149,6 @@ class Client:
         self.posted[path] = made
         return made
 
-    def beyond_the_period(self, path: str) -> None:
-        """The first instant that the fast track leaves to the minute task."""
-        self.schedule(path, beyond_the_period(now()))
-
     def of(self, owner: str | None, retrying: Retrying = REPEATED) -> Delayer:
         """The client of an owner; None is that of this client."""
         return self.delayer_of(self.owner if owner is None else owner, retrying)
@@ -122,15 +156,10 @@ class Client:
     def arrivals(self, path: str, seconds: float = PATIENCE, count: int = 1) -> list[ReceivedRequest]:
         return self.receiver.wait_for(count, path, seconds)
 
-    def ledger_state(self, schedule_id: str, wanted: str, seconds: float = PATIENCE) -> dict[str, Any]:
-        """The ledger row, once it has this state."""
-        deadline = time.monotonic() + seconds
-        while True:
-            row = self.ledger_row(schedule_id)
-            if row.get("state") == {"S": wanted}:
-                return row
-            assert time.monotonic() < deadline, f"{schedule_id} is {row.get('state')}, not {wanted}"
-            time.sleep(0.05)
+    def ended(self, schedule_id: str, state: str, seconds: float = PATIENCE, *, owner: str | None = None) -> Schedule:
+        """The schedule, once it has this state."""
+        patient = self.of(owner, Retrying())
+        return until(lambda: patient.get(schedule_id), lambda one: one.state == state, seconds)
 
     def waiting_for(self, schedule_id: str, attempt: int, seconds: float = PATIENCE) -> Schedule:
         """The schedule, once it waits for this attempt."""
@@ -160,6 +189,70 @@ class Client:
             seconds,
         )
 
+    def operate(self, command: str, **more: str) -> Any:
+        """A command to operator-dead-letters."""
+        return self.operator.function("operator-dead-letters")({"command": command, **more})
+
+    def dead_letters(self, prefix: str, seconds: float = PATIENCE) -> list[dict[str, Any]]:
+        """What is stored under a prefix, once there is something."""
+        deadline = time.monotonic() + seconds
+        while not (entries := self.operate("list", prefix=prefix)["deadLetters"]):
+            assert time.monotonic() < deadline, f"nothing stored under {prefix}"
+            time.sleep(0.1)
+        return list(entries)
+
+
+@define
+class EngineClient(Client):
+    """Of `delayer serve`."""
+
+    @property
+    def engine(self) -> RunningEngine:
+        assert isinstance(self.served, RunningEngine)
+        return self.served
+
+    @property
+    def operator(self) -> OperatorEngine:
+        return OperatorEngine(self.engine.folder)
+
+    @property
+    def lead(self) -> Millis:
+        return 50
+
+    def commanded(self, name: str, *arguments: str) -> str:
+        return done(own_command(name, *arguments, "--data", str(self.engine.folder)))
+
+
+@define
+class StackClient(Client):
+    """Of a stack on the emulator."""
+
+    @property
+    def stack(self) -> RunningStack:
+        assert isinstance(self.served, RunningStack)
+        return self.served
+
+    @property
+    def operator(self) -> OperatorStack:
+        return OperatorStack.find(self.api_url, folder=PROJECT)
+
+    @property
+    def lead(self) -> Millis:
+        return SECOND // 2
+
+    def commanded(self, name: str, *arguments: str) -> str:
+        return done(command(self.stack, "delayer_client.cli", name, "--by-name", *arguments))
+
+    def ledger_state(self, schedule_id: str, wanted: str, seconds: float = PATIENCE) -> dict[str, Any]:
+        """The ledger row, once it has this state."""
+        deadline = time.monotonic() + seconds
+        while True:
+            row = self.ledger_row(schedule_id)
+            if row.get("state") == {"S": wanted}:
+                return row
+            assert time.monotonic() < deadline, f"{schedule_id} is {row.get('state')}, not {wanted}"
+            time.sleep(0.05)
+
     def switch_journal(self, enabled: bool) -> None:
         """Lets lifecycle-journal read its queue, or not."""
         functions = self.stack.client("lambda")
@@ -180,20 +273,6 @@ class Client:
         answer = self.stack.client("dynamodb").scan(TableName=self.stack.outputs["SchedulesTable"])
         rows: list[dict[str, Any]] = answer["Items"]
         return rows
-
-    def operate(self, command: str, **more: str) -> Any:
-        """A command to operator-dead-letters."""
-        answer = self.stack.invoke("operator-dead-letters", {"command": command, **more})
-        assert answer["ok"], answer
-        return answer["result"]
-
-    def dead_letters(self, prefix: str, seconds: float = PATIENCE) -> list[dict[str, Any]]:
-        """What is stored under a prefix, once there is something."""
-        deadline = time.monotonic() + seconds
-        while not (entries := self.operate("list", prefix=prefix)["deadLetters"]):
-            assert time.monotonic() < deadline, f"nothing stored under {prefix}"
-            time.sleep(0.1)
-        return list(entries)
 
 
 def sleep_until(instant: Millis) -> None:

@@ -1,7 +1,17 @@
-"""The tests of a run share one stack on the embedded AWS; a test has its own owner, queue and bus on it.
+"""A test says by the name of its first argument where it runs: `client` is of an engine, `on_aws` of a stack.
 
-A second one is for what a whole stack suffers. A process of its own holds each: it is started when the tests have been
-collected, and by the time when one of them needs it, others have run.
+| argument | what answers | which tests |
+|---|---|---|
+| `client` | the process of `delayer serve` | promises, API, client, command line, console, pages |
+| `on_aws` | `template.yaml` on the emulator | those about AWS: roles, tables, queues, logs, metrics, targets |
+| `outages`, or a `stack` of a module | another stack | what a whole stack suffers, its parameters, its updates |
+
+In test_on_aws.py the stack has to do some of what the engine has done, so that its functions are seen to have their
+rights.
+
+Each process of a run has one engine, which starts in a second. All of them share one stack; a test has its own owner,
+queue and bus there. A process of its own holds a stack: it is started when the tests have been collected, and by the
+time when one of them needs it, others have run.
 """
 
 import uuid
@@ -12,9 +22,10 @@ import pytest
 
 from local.receiver import Receiver
 from local.stack.running_stack import RunningStack
-from tests.e2e.client import Client
+from tests.e2e.client import EngineClient, StackClient
+from tests.e2e.engine import RunningEngine
 from tests.e2e.stacks.attaching import Run, Shared
-from tests.e2e.stacks.function_errors import Meanwhile
+from tests.e2e.stacks.function_errors import MOST_LINES, Meanwhile
 from tests.e2e.stacks.kinds import MAIN, OUTAGES
 
 RUN = pytest.StashKey[Run]()
@@ -32,8 +43,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """A test that fails shows what failed in the functions of the stacks that it is given."""
-    given = getattr(item, "funcargs", {}).values()
+    """A test that fails shows what its engine has said, and what failed in the functions of its stacks."""
+    given = list(getattr(item, "funcargs", {}).values())
+    engines = [(one, len(one.lines)) for one in given if isinstance(one, RunningEngine)]
     stacks = [one.stack for one in given if isinstance(one, Shared)] + [
         one for one in given if isinstance(one, RunningStack)
     ]
@@ -43,6 +55,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     except BaseException:
         for each in meanwhile:
             item.add_report_section("call", "functions", each.failures())
+        for engine, before in engines:
+            item.add_report_section("call", "engine", "".join(engine.lines[before:][-MOST_LINES:]))
         raise
 
 
@@ -51,6 +65,13 @@ def receiver() -> Iterator[Receiver]:
     """The target of the http-request actions of this process's tests."""
     with Receiver() as receiver:
         yield receiver
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningEngine]:
+    """The engine that the tests of this process have in common."""
+    with RunningEngine(tmp_path_factory.mktemp("engine") / "data") as engine:
+        yield engine
 
 
 @pytest.fixture(scope="session")
@@ -66,9 +87,16 @@ def outages(pytestconfig: pytest.Config) -> Shared:
 
 
 @pytest.fixture(scope="module")
-def client(main: Shared, receiver: Receiver, request: pytest.FixtureRequest) -> Iterator[Client]:
+def client(engine: RunningEngine, receiver: Receiver, request: pytest.FixtureRequest) -> Iterator[EngineClient]:
+    """A client of the engine, as an owner of this module alone."""
+    with closing(EngineClient(engine, receiver, owner_of(request))) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def on_aws(main: Shared, receiver: Receiver, request: pytest.FixtureRequest) -> Iterator[StackClient]:
     """A client of the common stack, as an owner of this module alone."""
-    with closing(Client(main.stack, receiver, owner_of(request))) as client:
+    with closing(StackClient(main.stack, receiver, owner_of(request))) as client:
         yield client
 
 

@@ -1,13 +1,17 @@
-"""The contract and the running stack are one: whatever is asked, the answer is one that `openapi.yaml` allows."""
+"""The contract and the engine are one: whatever is asked, the answer is one that `openapi.yaml` allows."""
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.e2e.client import Client
+from local.receiver import Receiver
+from tests.e2e.client import Client, EngineClient
+from tests.e2e.engine import UNREACHED, RunningEngine
 
 ROOT = Path(__file__).parents[2]
 CALLS = sum(
@@ -16,6 +20,16 @@ CALLS = sum(
 EXAMPLES = (
     350 // CALLS
 )  # of each call and kind, however many calls there are; more with `st` by hand, see docs/use/api.md
+
+
+@pytest.fixture
+def client(tmp_path: Path, receiver: Receiver) -> Iterator[Client]:
+    """Of an engine that has the actions of AWS, too. Nothing of what a series does at once arrives."""
+    with (
+        RunningEngine(tmp_path / "data", settings=UNREACHED) as engine,
+        closing(EngineClient(engine, receiver, "e2e-contract")) as client,
+    ):
+        yield client
 
 
 @pytest.mark.thorough
@@ -35,7 +49,7 @@ def test_schemathesis_finds_nothing(client: Client) -> None:
             "run",
             "openapi.yaml",
             "--url",
-            client.stack.api_url,
+            client.api_url,
             "-H",
             f"Delayer-Owner: {client.owner}",
             *extent,

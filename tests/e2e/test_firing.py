@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from delayer.schedule.instants import SECOND, Millis, format_instant
+from delayer.schedule.instants import HOUR, SECOND, Millis, format_instant
 from delayer_client import SqsSend
 from tests.cfn import resources
-from tests.e2e.client import NOBODY, PATIENCE, Client, lateness, now
+from tests.e2e.client import NOBODY, PATIENCE, Client, StackClient, lateness, now
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
@@ -38,18 +38,20 @@ def test_due_in_two_seconds(client: Client) -> None:
     assert request.headers["delayer-schedule-id"] == content["scheduleId"]
     assert request.headers["delayer-point-in-time"] == format_instant(due)
     assert request.headers["x-team"] == "a"
-    row = client.ledger_state(content["scheduleId"], "executed")
-    assert row["detail"] == {"S": "HTTP 200"}
+    assert client.ended(content["scheduleId"], "executed").detail == "HTTP 200"
 
 
 @pytest.mark.promise(5)
-def test_it_takes_four_writes_and_no_index(client: Client) -> None:
+def test_it_takes_four_writes_and_no_index(on_aws: StackClient) -> None:
     """Its record is put and deleted; the row in the ledger, whose revision counts its writes, is claimed and ended."""
-    posted = client.schedule("/writes", now())
-    assert client.ledger_state(posted.id, "executed")["revision"] == {"N": "2"}
-    assert posted.id not in str(client.rows()), "its record is deleted"
+    posted = on_aws.schedule("/writes", now())
+    assert on_aws.ledger_state(posted.id, "executed")["revision"] == {"N": "2"}
+    cancelled = on_aws.schedule("/never", now() + HOUR)
+    assert on_aws.delayer.cancel(cancelled.id)
+    for one in (posted, cancelled):
+        assert one.id not in str(on_aws.rows()), "its record is deleted"
     for table in ("SchedulesTable", "LedgerTable"):
-        described = client.stack.client("dynamodb").describe_table(TableName=client.stack.outputs[table])["Table"]
+        described = on_aws.stack.client("dynamodb").describe_table(TableName=on_aws.stack.outputs[table])["Table"]
         assert not {"GlobalSecondaryIndexes", "LocalSecondaryIndexes"} & set(described)
 
 
@@ -92,47 +94,47 @@ def test_a_delay_in_place_of_a_point_in_time(client: Client) -> None:
     assert request.body == b""
 
 
-def test_sqs_queue(client: Client) -> None:
+def test_sqs_queue(on_aws: StackClient) -> None:
     """Never early, with the payload, and with the owner: of whoever does not say, anonymous. It is due in a second."""
-    url = client.stack.client("sqs").create_queue(QueueName="delayer-target-plain")["QueueUrl"]
+    url = on_aws.stack.client("sqs").create_queue(QueueName="delayer-target-plain")["QueueUrl"]
     due = now() + SECOND
-    made = client.delayer_of(NOBODY).schedule(SqsSend(queue_url=url), at=format_instant(due), payload={"a": 1})
-    message = _received(client, url)
+    made = on_aws.delayer_of(NOBODY).schedule(SqsSend(queue_url=url), at=format_instant(due), payload={"a": 1})
+    message = _received(on_aws, url)
     assert json.loads(message["Body"]) == {"a": 1}
     assert message["MessageAttributes"]["Idempotency-Key"]["StringValue"] == made.id
     assert message["MessageAttributes"]["Delayer-Owner"]["StringValue"] == "anonymous"
     assert int(message["Attributes"]["SentTimestamp"]) >= due
-    client.ledger_state(made.id, "executed")
+    on_aws.ledger_state(made.id, "executed")
 
 
-def test_fifo_queue(client: Client) -> None:
+def test_fifo_queue(on_aws: StackClient) -> None:
     """The schedule's id is the deduplication id. It may take a second: functions start."""
-    sqs = client.stack.client("sqs")
+    sqs = on_aws.stack.client("sqs")
     url = sqs.create_queue(QueueName="delayer-target-ordered.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
-    made = client.delayer.schedule(SqsSend(queue_url=url, message_group_id="g"), delay=0)
-    message = _received(client, url)
+    made = on_aws.delayer.schedule(SqsSend(queue_url=url, message_group_id="g"), delay=0)
+    message = _received(on_aws, url)
     assert message["Body"] == "null"
     assert message["Attributes"]["MessageGroupId"] == "g"
     assert message["Attributes"]["MessageDeduplicationId"] == made.id
 
 
 @pytest.mark.thorough
-def test_the_stacks_own_queues_are_no_targets(client: Client) -> None:
+def test_the_stacks_own_queues_are_no_targets(on_aws: StackClient) -> None:
     """Whatever the pattern matches: a message forged in the delayer queue would fire under the id of another owner.
 
     It takes some seconds: all queues are tried.
     """
-    sqs = client.stack.client("sqs")
+    sqs = on_aws.stack.client("sqs")
     tagged = {url: sqs.list_queue_tags(QueueUrl=url).get("Tags", {}) for url in sqs.list_queues()["QueueUrls"]}
     own = [url for url, tags in tagged.items() if tags.get("delayer:queue", "").startswith("delayer/")]
     assert len(own) == len(resources("AWS::SQS::Queue"))
     targets = {url: SqsSend(queue_url=url, message_group_id="g" if url.endswith(".fifo") else None) for url in own}
-    ids = {url: client.delayer.schedule(action, delay=0, payload=1).id for url, action in targets.items()}
-    details = {url: client.ledger_state(schedule_id, "failed")["detail"]["S"] for url, schedule_id in ids.items()}
+    ids = {url: on_aws.delayer.schedule(action, delay=0, payload=1).id for url, action in targets.items()}
+    details = {url: on_aws.ledger_state(schedule_id, "failed")["detail"]["S"] for url, schedule_id in ids.items()}
     assert details == dict.fromkeys(own, "a queue of Delayer itself")
 
 
-def _received(client: Client, url: str) -> "MessageTypeDef":
+def _received(client: StackClient, url: str) -> "MessageTypeDef":
     sqs = client.stack.client("sqs")
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:

@@ -9,24 +9,24 @@ from delayer.schedule.instants import MINUTE, SECOND, minute_of, start_of
 from delayer_client import Conflict, Repeat
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
-from tests.e2e.client import Client, now, sleep_until
+from tests.e2e.client import StackClient, now, sleep_until
 from tests.e2e.test_lifecycle import owner, request
 
 pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")
-def quiet(receiver: Receiver) -> Iterator[Client]:
+def quiet(receiver: Receiver) -> Iterator[StackClient]:
     """A stack of its own: these are its parameters."""
     parameters = {"DelayerPeriod": "60", "Lifecycle": "off", "MaxCreatesPerMinute": "5"}
     with (
         EmulatedStack(parameters=parameters, starts_functions=False) as stack,
-        closing(Client(stack, receiver)) as quiet,
+        closing(StackClient(stack, receiver)) as quiet,
     ):
         yield quiet
 
 
-def test_an_owner_creates_no_more_in_a_minute_than_the_limit(quiet: Client) -> None:
+def test_an_owner_creates_no_more_in_a_minute_than_the_limit(quiet: StackClient) -> None:
     """429 and the seconds to wait; another owner is not concerned.
 
     It takes up to ten seconds more, in which the next minute begins.
@@ -48,7 +48,7 @@ def test_an_owner_creates_no_more_in_a_minute_than_the_limit(quiet: Client) -> N
     assert quiet.call("POST", "/schedules", body, owner("calm"))[0] == 201
 
 
-def test_without_a_journal_the_state_is_answered_and_only_groups_are_listed(quiet: Client) -> None:
+def test_without_a_journal_the_state_is_answered_and_only_groups_are_listed(quiet: StackClient) -> None:
     delayer = quiet.delayer_of("silent")
     posted = quiet.schedule("/no-journal", now(), owner="silent", group="g")
     quiet.arrivals("/no-journal")
@@ -61,7 +61,7 @@ def test_without_a_journal_the_state_is_answered_and_only_groups_are_listed(quie
     assert quiet.stack.logs("stream-lifecycle") == "", "nobody reads the streams for it"
 
 
-def test_a_stack_without_lifecycle_events_says_why_it_has_no_series(quiet: Client) -> None:
+def test_a_stack_without_lifecycle_events_says_why_it_has_no_series(quiet: StackClient) -> None:
     with pytest.raises(Conflict) as refused:
         quiet.delayer.series.create(Repeat(every="PT1M"), quiet.target("/never"))
     assert (refused.value.status, refused.value.problem.type) == (409, "urn:delayer:problem:no-lifecycle")

@@ -20,7 +20,7 @@ from delayer.schedule.schedule import SYSTEM_OWNER
 from delayer.schedule.schedule_id import RANDOM_BYTES
 from local.receiver import Receiver
 from local.stack.running_stack import RunningStack
-from tests.e2e.client import PATIENCE, Client, lateness, now, sleep_until
+from tests.e2e.client import PATIENCE, StackClient, lateness, now, sleep_until
 from tests.e2e.stacks.attaching import Shared
 from tests.e2e.stacks.kinds import ON_TIME, OVERDUE
 from tests.e2e.stacks.minute_task import switch_minute_task
@@ -31,9 +31,9 @@ MEMORY = 1025  # megabytes, other than in the template
 
 
 @pytest.fixture(scope="module")
-def broken(outages: Shared, receiver: Receiver) -> Iterator[Client]:
+def broken(outages: Shared, receiver: Receiver) -> Iterator[StackClient]:
     """A client of the stack to which all this is done."""
-    with closing(Client(outages.stack, receiver, "e2e-outages")) as client:
+    with closing(StackClient(outages.stack, receiver, "e2e-outages")) as client:
         yield client
 
 
@@ -49,7 +49,7 @@ def test_the_minute_task_moves_what_enters_the_period(main: Shared) -> None:
     assert sum(int(line["deleted"]) for line in swept) >= 1, "a canary may be among them"
 
 
-def test_with_the_journal_down_all_is_answered_but_the_history(broken: Client) -> None:
+def test_with_the_journal_down_all_is_answered_but_the_history(broken: StackClient) -> None:
     """It fires and is cancelled just the same; the history is there once the journal is.
 
     It takes some seconds: each function of this stack starts when it is asked first.
@@ -74,7 +74,7 @@ def test_with_the_journal_down_all_is_answered_but_the_history(broken: Client) -
 
 @pytest.mark.promise(2)
 @pytest.mark.promise(4)
-def test_what_came_due_while_the_minute_task_was_off(outages: Shared, broken: Client) -> None:
+def test_what_came_due_while_the_minute_task_was_off(outages: Shared, broken: StackClient) -> None:
     """It is late, not lost: found by the first tick after the outage.
 
     If nothing else has run before, it takes two minutes: so long nobody looks for it.
@@ -97,7 +97,7 @@ def test_what_came_due_while_the_minute_task_was_off(outages: Shared, broken: Cl
     assert len(outages.arrivals.of(OVERDUE)) == 1
 
 
-def test_a_record_that_was_set_aside_is_brought_back_and_fires(broken: Client) -> None:
+def test_a_record_that_was_set_aside_is_brought_back_and_fires(broken: StackClient) -> None:
     """The minute task gives it to the stream's own function. A new environment of it looks into the store at once.
 
     It takes some seconds: in each round an environment starts.
@@ -145,7 +145,7 @@ def _lines(stack: RunningStack, function: str) -> list[dict]:  # type: ignore[ty
     return [json.loads(line) for line in stack.logs(function).splitlines() if line.startswith("{")]
 
 
-def _records(client: Client) -> set[str]:
+def _records(client: StackClient) -> set[str]:
     """The sort keys of the schedules table; other modules have left schedules that are due in an hour."""
     return {row["due"]["S"] for row in client.rows()}
 

@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 ROOT: Final = Path(__file__).parents[2]
-WITHOUT_STACK: Final = "tests/e2e/"  # these need the stack: `make test` runs them
+WITHOUT_STACK: Final = "tests/e2e/"  # these need a process, or the stack: `make test` runs them
 
 
 @frozen
@@ -67,10 +67,10 @@ FEATURES: Final = {
     ),
     "console": Feature("the pages at /console", r"console"),
     "local": Feature("the stack on one machine, and the benchmarks", r"local|bench|emulator|stacks"),
-    "serve": Feature("the durable engine on one machine", r"serve/|tests/machine|unit/engines/test_sqlite"),
+    "serve": Feature("the durable engine on one machine", r"serve/|tests/machine|unit/engines/test_sqlite|outages"),
     "template": Feature(
         "template.yaml, wiring, golden files",
-        r"template|wiring|frozen|deployment|aws_calls|engines/(aws|test_process|test_workers)",
+        r"template|wiring|frozen|on_aws|deployment|aws_calls|engines/(aws|test_process|test_workers)",
     ),
     "http": Feature("requests and answers of the API, problems, hostile calls", r"http|problems"),
     "docs": Feature("pages, decisions, glossary", r"docs"),

@@ -1,4 +1,4 @@
-"""Each promise of README is held on the real stack, every day: `make test ARGS="-m promise"` runs these tests."""
+"""Each promise of README is held end to end, every day: `make test ARGS="-m promise"` runs these tests."""
 
 import ast
 import re

@@ -13,13 +13,13 @@ from delayer_client.transport.credentials import Credentials, Nothing, address, 
 from delayer_client.transport.proxies import is_here
 
 if TYPE_CHECKING:
-    from delayer_client.operator import OperatorStack
+    from delayer_client.operator import OperatorEngine, OperatorStack
 
 PREFIX: Final = "/console"
 PATIENT: Final = Retrying(times=2, longest_wait=1.0)  # somebody is waiting for the page
 NO_OPERATOR: Final = f"Operator functions need boto3, and AWS credentials that may invoke them. {install('aws')}"
 
-FindsOperator = Callable[[], "OperatorStack"]
+FindsOperator = Callable[[], "OperatorStack | OperatorEngine"]
 MakesClient = Callable[[str], AsyncDelayer]
 
 

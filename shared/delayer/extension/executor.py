@@ -174,7 +174,7 @@ class LambdaExecutor(Generic[Fields]):
     ) -> None:
         self.target = target
         self._metrics = metrics
-        if OWN_QUEUE in os.environ:
+        if os.environ.get(OWN_QUEUE):  # the engine of one machine says that there is none
             _ = self._of_queue  # at the cold start, which has more of a processor than a call
             _ = self.sign if signs else None
 

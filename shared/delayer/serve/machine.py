@@ -219,10 +219,14 @@ class Machine:
         relay: Any = uses[RELAY]
         uses[RELAY] = evolve(relay, successors=Successors(at_most=0))  # what was undone may not be remembered
         uses |= self._in_portions(uses)
-        steps = reaction_of(STEPPER).queue
+        journal, steps = reaction_of(JOURNALS).queue, reaction_of(STEPPER).queue
+        assert journal
         assert steps
         topic = Published(
-            at_once=[Subscription(use=uses[JOURNALS], gets={}), Subscription(use=uses[STEPPER], gets=steps.gets or {})],
+            at_once=[
+                Subscription(use=uses[JOURNALS], gets=journal.gets or {}),
+                Subscription(use=uses[STEPPER], gets=steps.gets or {}),
+            ],
             queues=[(self.queue(SUBSCRIBER + one), gets) for one, gets in self.extensions.filters().items()],
         )
         uses |= {one: build(Announce, self.parts.of(one), topic=topic) for one in (EVENTS, OCCURRENCES)}

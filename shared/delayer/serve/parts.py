@@ -15,7 +15,7 @@ from delayer.engines.process import InOrder
 from delayer.engines.sqlite.queue import SqliteQueue
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.owners.rules import Quotas
-from delayer.schedule.instants import DAY, MINUTE, SECOND, Millis
+from delayer.schedule.instants import DAY, SECOND, Millis
 from delayer.schedule.tables import CONTROL, JOURNAL, LEDGER, REGISTRY, SCHEDULES, WAITING
 from delayer.serve.signing_rows import SealedSigningRows
 from delayer.wiring.build import build
@@ -41,7 +41,7 @@ class Chosen:
 def settings_of(chosen: Chosen) -> Settings:
     """As the template gives them. What is relaxed is in the same table as what is precise, and fires as that does."""
     return Settings(
-        period=14 * MINUTE,
+        period=0,  # a record stays in its table until it is due
         lease=LEASE,
         lead=chosen.lead,
         shards=1,

@@ -57,14 +57,15 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
     tokens = tokens_in(options.listening.tokens) if options.listening.tokens else None
     extensions = extensions_in(options.actions)
     receiver = receiver_of(options.events) if options.events else None
-    for name, value in aws_settings(environment).items():
+    aws = aws_settings(environment)
+    for name, value in aws.items():
         os.environ.setdefault(name, value)
     others = {"extensions": extensions, "absent": absent_in(environment), "receiver": receiver}
     with ExitStack() as closed:
         listening = closed.enter_context(bound(where))
         folder = open_folder(options.data)
         closed.callback(folder.close)
-        leader = _leader(options, folder, environment, _settings(where, tokens), others)
+        leader = _leader(options, folder, environment, {**aws, **_settings(where, tokens)}, others)
         door = Door(
             leader.submit,
             leader.observer,

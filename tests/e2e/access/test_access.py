@@ -10,12 +10,12 @@ import pytest
 from botocore.exceptions import ClientError
 
 from local.key_pair import EXPORTS, REGION, KeyPair
-from tests.e2e.client import Client
+from tests.e2e.client import StackClient
 
 KNOWN = KeyPair(access_key_id="test", secret_access_key="test")
 
 
-def aws(client: Client, service: str, pair: KeyPair, token: str | None = None) -> Any:
+def aws(client: StackClient, service: str, pair: KeyPair, token: str | None = None) -> Any:
     """A client of the AWS port as a user makes it."""
     make_client: Any = boto3.client
     return make_client(
@@ -31,18 +31,18 @@ def aws(client: Client, service: str, pair: KeyPair, token: str | None = None) -
 SERVICES = {"dynamodb": "list_tables", "s3": "list_buckets", "cloudformation": "list_stacks", "sqs": "list_queues"}
 
 
-def test_the_pair_of_the_run_may_do_what_the_known_one_may_not(client: Client) -> None:
+def test_the_pair_of_the_run_may_do_what_the_known_one_may_not(on_aws: StackClient) -> None:
     """It takes more than a second, because the clients of eight services are made."""
     for service, call in SERVICES.items():
-        getattr(aws(client, service, client.stack.pair), call)()
+        getattr(aws(on_aws, service, on_aws.stack.pair), call)()
         with pytest.raises(ClientError, match=r"aws\.env") as caught:
-            getattr(aws(client, service, KNOWN), call)()
+            getattr(aws(on_aws, service, KNOWN), call)()
         assert caught.value.response["Error"]["Code"] == "InvalidClientTokenId"
 
 
-def test_s3_takes_bodies_of_every_kind(client: Client) -> None:
+def test_s3_takes_bodies_of_every_kind(on_aws: StackClient) -> None:
     """It may take a second: nine megabytes."""
-    s3 = aws(client, "s3", client.stack.pair)
+    s3 = aws(on_aws, "s3", on_aws.stack.pair)
     s3.create_bucket(Bucket="access")
     s3.put_object(Bucket="access", Key="a b/\u00e4~", Body=b"whole", ChecksumAlgorithm="SHA256")
     s3.upload_fileobj(io.BytesIO(bytes(9 << 20)), "access", "in parts")
@@ -50,38 +50,38 @@ def test_s3_takes_bodies_of_every_kind(client: Client) -> None:
     assert s3.head_object(Bucket="access", Key="in parts")["ContentLength"] == 9 << 20
 
 
-def test_a_role_gets_keys_of_its_own(client: Client) -> None:
+def test_a_role_gets_keys_of_its_own(on_aws: StackClient) -> None:
     """As a function does; and it may do no more than its role.
 
     It takes more than a second, because clients are made.
     """
-    iam = aws(client, "iam", client.stack.pair)
+    iam = aws(on_aws, "iam", on_aws.stack.pair)
     trust = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}
     role = iam.create_role(
         RoleName="visitor", AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]})
     )["Role"]
-    sts = aws(client, "sts", client.stack.pair)
+    sts = aws(on_aws, "sts", on_aws.stack.pair)
     given = sts.assume_role(RoleArn=role["Arn"], RoleSessionName="visit")["Credentials"]
     pair = KeyPair(access_key_id=given["AccessKeyId"], secret_access_key=given["SecretAccessKey"])
-    visitor = aws(client, "sts", pair, given["SessionToken"])
+    visitor = aws(on_aws, "sts", pair, given["SessionToken"])
     assert ":assumed-role/visitor/" in visitor.get_caller_identity()["Arn"]
     with pytest.raises(ClientError, match="not authorized"):
-        aws(client, "dynamodb", pair, given["SessionToken"]).list_tables()
+        aws(on_aws, "dynamodb", pair, given["SessionToken"]).list_tables()
     with pytest.raises(ClientError, match=r"aws\.env"):
-        aws(client, "sts", pair).get_caller_identity()
+        aws(on_aws, "sts", pair).get_caller_identity()
 
 
-def test_a_form_on_a_web_page_schedules_nothing(client: Client) -> None:
-    body = {"delaySeconds": 1, "action": {"type": "http-request", "url": f"{client.receiver.url}/from-a-page"}}
+def test_a_form_on_a_web_page_schedules_nothing(on_aws: StackClient) -> None:
+    body = {"delaySeconds": 1, "action": {"type": "http-request", "url": f"{on_aws.receiver.url}/from-a-page"}}
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Host": "evil.example"}):
         page = {"Content-Type": "text/plain", **headers}
-        status, answered, problem = client.call("POST", "/schedules", body, page)
+        status, answered, problem = on_aws.call("POST", "/schedules", body, page)
         assert (status, answered["content-type"]) == (403, "application/problem+json")
         assert problem["detail"].startswith("This address accepts")
 
 
-def test_a_web_page_opens_no_websocket(client: Client) -> None:
-    for port in (client.stack.port, client.stack.aws_port):
+def test_a_web_page_opens_no_websocket(on_aws: StackClient) -> None:
+    for port in (on_aws.stack.port, on_aws.stack.aws_port):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
             connection.sendall(
                 f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: https://evil.example\r\nConnection: Upgrade\r\n"
@@ -91,6 +91,6 @@ def test_a_web_page_opens_no_websocket(client: Client) -> None:
             assert connection.recv(64).startswith(b"HTTP/1.1 403")
 
 
-def test_the_keys_are_for_their_user_alone(client: Client) -> None:
-    file = client.stack.folder / EXPORTS
+def test_the_keys_are_for_their_user_alone(on_aws: StackClient) -> None:
+    file = on_aws.stack.folder / EXPORTS
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)

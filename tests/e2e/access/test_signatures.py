@@ -8,7 +8,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from local.receiver import ReceivedRequest
 from local.signatures import UNSIGNED, VERIFIED, WRONG, Signatures
-from tests.e2e.client import NOBODY, Client, now
+from tests.e2e.client import NOBODY, Client, StackClient, now
 
 
 def secret(client: Client, method: str = "GET", path: str = "") -> dict[str, Any]:
@@ -67,7 +67,7 @@ def test_each_attempt_has_the_same_id_and_is_signed_anew(client: Client) -> None
 @pytest.mark.thorough
 def test_the_receiver_of_one_machine_says_what_it_finds(client: Client) -> None:
     """It has the secret of whoever does not say who they are."""
-    signatures = Signatures(client.stack.api_url)
+    signatures = Signatures(client.api_url)
     assert signatures.checked(arrived(client, "/signed-here", NOBODY)) == VERIFIED
     client.schedule("/signed-elsewhere", now(), owner="another")
     [other] = client.arrivals("/signed-elsewhere")
@@ -88,13 +88,13 @@ def test_an_action_gives_no_such_header(client: Client) -> None:
 
 
 @pytest.mark.thorough
-def test_secrets_are_in_no_log_and_in_no_table(client: Client) -> None:
+def test_secrets_are_in_no_log_and_in_no_table(on_aws: StackClient) -> None:
     """But for the key of the stack in its row. It takes seconds: all that is stored is read."""
-    current = client.delayer.signing_secret().current
-    texts = [path.read_text() for path in (client.stack.folder / "logs").glob("*.log")]
-    dynamodb = client.stack.client("dynamodb")
+    current = on_aws.delayer.signing_secret().current
+    texts = [path.read_text() for path in (on_aws.stack.folder / "logs").glob("*.log")]
+    dynamodb = on_aws.stack.client("dynamodb")
     for name in ("ControlTable", "RegistryTable", "LedgerTable", "JournalTable", "SchedulesTable"):
-        items = dynamodb.scan(TableName=client.stack.outputs[name])["Items"]
+        items = dynamodb.scan(TableName=on_aws.stack.outputs[name])["Items"]
         texts.append(json.dumps(items, default=str))
     assert texts
     for text in texts:

@@ -12,7 +12,7 @@ from local.deployment.deploy import CODE_BUCKET, TEMPLATE_KEY, packaged_from, up
 from local.project import PROJECT
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
-from tests.e2e.client import Client, now
+from tests.e2e.client import StackClient, now
 
 pytestmark = pytest.mark.thorough
 
@@ -22,13 +22,16 @@ STARTS = {"delaySeconds": 3600, "action": {"type": "step-start", "stateMachineAr
 
 
 @pytest.fixture(scope="module")
-def few(receiver: Receiver) -> Iterator[Client]:
+def few(receiver: Receiver) -> Iterator[StackClient]:
     parameters = {"DelayerPeriod": "60", "Actions": TWO, "Policies": "spread", "Subscribers": ""}
-    with EmulatedStack(parameters=parameters, starts_functions=False) as stack, closing(Client(stack, receiver)) as few:
+    with (
+        EmulatedStack(parameters=parameters, starts_functions=False) as stack,
+        closing(StackClient(stack, receiver)) as few,
+    ):
         yield few
 
 
-def updated(few: Client, actions: str) -> str:
+def updated(few: StackClient, actions: str) -> str:
     """The status of the stack after an update with another list."""
     cloudformation = few.stack.client("cloudformation")
     [known] = cloudformation.describe_stacks(StackName="delayer")["Stacks"]
@@ -48,19 +51,19 @@ def updated(few: Client, actions: str) -> str:
     return str(known["StackStatus"])
 
 
-def types(few: Client) -> list[str]:
+def types(few: StackClient) -> list[str]:
     """What the API says that there is."""
     return sorted(one.type for one in few.delayer.actions())
 
 
-def test_what_is_named_fires(few: Client) -> None:
+def test_what_is_named_fires(few: StackClient) -> None:
     """It takes seconds: it is due in one, and functions start."""
     few.schedule("/few", now() + SECOND, {"a": 1})
     assert few.arrivals("/few")
     assert types(few) == ["http-request", "sqs-send"]
 
 
-def test_what_is_left_out_is_refused_like_an_unknown_type(few: Client) -> None:
+def test_what_is_left_out_is_refused_like_an_unknown_type(few: StackClient) -> None:
     status, _, problem = few.post(STARTS)
     assert status == 422
     [error] = problem["errors"]
@@ -71,7 +74,7 @@ def test_what_is_left_out_is_refused_like_an_unknown_type(few: Client) -> None:
     }
 
 
-def test_a_policy_that_is_left_out_is_refused_and_another_decides(few: Client) -> None:
+def test_a_policy_that_is_left_out_is_refused_and_another_decides(few: StackClient) -> None:
     """It takes some seconds: functions start."""
     timed = {"action": {"type": "http-request", "url": f"{few.receiver.url}/decided"}, "payload": 1}
     status, _, problem = few.post({**timed, "when": {"policy": "next-business-hour"}})
@@ -83,7 +86,7 @@ def test_a_policy_that_is_left_out_is_refused_and_another_decides(few: Client) -
     assert {one for one in functions if "policy-" in one or "subscriber-" in one} == {"delayer-policy-spread"}
 
 
-def test_another_list_brings_one_and_takes_one_out(few: Client) -> None:
+def test_another_list_brings_one_and_takes_one_out(few: StackClient) -> None:
     """The queue of what is taken out is kept, and what may be in it.
 
     It takes up to a minute: so long an API may go on with the registrations that it has read.
@@ -103,7 +106,7 @@ def test_another_list_brings_one_and_takes_one_out(few: Client) -> None:
     accepted_within_a_minute(few)
 
 
-def accepted_within_a_minute(few: Client) -> None:
+def accepted_within_a_minute(few: StackClient) -> None:
     """An API that has read the registrations before goes on with them for a while."""
     deadline = time.monotonic() + 60
     while (answer := few.post(STARTS))[0] != 201:

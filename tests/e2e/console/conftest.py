@@ -1,4 +1,4 @@
-"""A stack with something of everything, and a browser."""
+"""An engine with something of everything, and a browser."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -11,7 +11,7 @@ from delayer_client import Delayer, HttpRequest, Repeat, Retry
 from local.receiver import Receiver
 from tests.browser.chromium import chromium, require_chromium
 from tests.e2e.client import until
-from tests.e2e.stacks.attaching import Shared
+from tests.e2e.engine import RunningEngine
 
 
 @frozen(kw_only=True)
@@ -40,15 +40,15 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def world(main: Shared, receiver: Receiver, worker_id: str) -> Iterator[World]:
-    """Schedules some of which have fired, failed and been attempted, with names that another process does not give."""
+def world(engine: RunningEngine, receiver: Receiver) -> Iterator[World]:
+    """Schedules some of which have fired, failed and been attempted."""
     require_chromium()
-    base, mark = main.stack.api_url, f"console-{worker_id}"
+    base, mark = f"http://localhost:{engine.port}", "console"
     hook = HttpRequest(url=f"{receiver.url}/console", keep_answer=True)
     with Delayer(base) as delayer:
         fired = [delayer.schedule(hook, delay=1, group="orders", tags={"team": "billing"}) for _ in range(5)]
         failed = delayer.schedule(HttpRequest(url=f"{base}/nowhere", keep_answer=True), delay=1, name=f"{mark}-refused")
-        refused = HttpRequest(url=f"http://127.0.0.1:{closed_port(worker_id)}/refused")
+        refused = HttpRequest(url="http://127.0.0.1:1/refused")
         retried = delayer.schedule(refused, delay=1, name=f"{mark}-retried", retry=Retry(max_attempts=9))
         far = delayer.schedule(hook, delay=timedelta(days=2), name=f"{mark}-far", payload={"order": 17})
         rule = Repeat(cron="0 9 * * MON-FRI", time_zone="Europe/Lisbon")
@@ -69,11 +69,6 @@ def world(main: Shared, receiver: Receiver, worker_id: str) -> Iterator[World]:
             far=far.id,
             series=series.id,
         )
-
-
-def closed_port(worker_id: str) -> int:
-    """Where nobody listens. The circuit of a target is for all its callers, so each process has its own."""
-    return 1 + int(worker_id.removeprefix("gw"))
 
 
 def wait_for_attempt(delayer: Delayer, schedule_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Where the blocks of the pages are run: the ports, ids and instants of a page become those of the stack."""
+"""Where the blocks of the pages are run: the ports, ids and instants of a page become those that are there."""
 
 import re
 from datetime import UTC, datetime
@@ -12,6 +12,7 @@ from local.key_pair import REGION
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from tests.cfn import ROOT
+from tests.e2e.client import Served
 
 WRITTEN_AT: Final = datetime(2026, 11, 21, 8, 58, 30, tzinfo=UTC)  # when the examples were, by their own instants
 INSTANT: Final = re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
@@ -28,27 +29,32 @@ exec /usr/bin/curl -H "Delayer-Owner: $DELAYER_OWNER" "$@"
 }
 
 
-@define
+@define(kw_only=True, slots=False)
 class Place:
-    """The stack, and how a block becomes one for it."""
+    """The engine, and how a block becomes one for it."""
 
-    stack: EmulatedStack
+    served: Served
+    data: Path  # the folder of the engine
     receiver: Receiver
     folder: Path
     ids: dict[str, dict[re.Pattern[str], str]] = field(factory=dict)  # of each session, the last of each kind
 
     def moved(self, text: str, session: str) -> str:
         """The block as it is run here."""
-        for shown, here in (
-            ("localhost:8080", f"localhost:{self.stack.port}"),
-            ("127.0.0.1:8081", f"127.0.0.1:{self.stack.aws_port}"),
-            ("127.0.0.1:8082", self.receiver.url.removeprefix("http://")),
-            (".local/8080", f".local/{self.stack.port}"),
-        ):
+        for shown, here in self.moves.items():
             text = text.replace(shown, here)
         for kind, last in self.ids.get(session, {}).items():
             text = kind.sub(last, text)
         return INSTANT.sub(lambda found: shifted(found[0]), text)
+
+    @property
+    def moves(self) -> dict[str, str]:
+        """What the text of a page becomes here."""
+        return {
+            "localhost:8080": f"localhost:{self.served.port}",
+            "/var/lib/delayer": str(self.data),
+            "127.0.0.1:8082": self.receiver.url.removeprefix("http://"),
+        }
 
     def notice(self, shown: str, session: str) -> None:
         """An id on a page stands for the last one that was answered there."""
@@ -57,22 +63,17 @@ class Place:
                 self.ids.setdefault(session, {})[kind] = found[-1]
 
     def environment(self, owner: str) -> dict[str, str]:
-        """What a reader of the page has set: `.venv/bin` on the path, and the exports of `make local-aws`."""
-        pair, work = self.stack.pair, self.work_of(owner)
+        """What a reader of the page has set: `.venv/bin` on the path."""
+        work = self.work_of(owner)
         return {
             "PATH": f"{self.programs}:{ROOT / '.venv/bin'}:/usr/local/bin:/usr/bin:/bin",
             "HOME": str(work),
             "LANG": "C.UTF-8",
             "TZ": "UTC",
             "PYTHONPATH": f"{ROOT / 'shared'}:{ROOT / 'client'}:{ROOT}",
-            "DELAYER_URL": self.stack.api_url,
+            "DELAYER_URL": self.served.api_url,
             "DELAYER_OWNER": owner,
             "DELAYER_CONFIG": str(work / "config.toml"),
-            "AWS_ENDPOINT_URL": self.stack.aws_endpoint_url,
-            "AWS_DEFAULT_REGION": REGION,
-            "AWS_REGION": REGION,
-            "AWS_ACCESS_KEY_ID": pair.access_key_id,
-            "AWS_SECRET_ACCESS_KEY": pair.secret_access_key,
         }
 
     def work_of(self, owner: str) -> Path:
@@ -90,6 +91,32 @@ class Place:
             (folder / name).write_text(f"#!/bin/sh\n{text}\n")
             (folder / name).chmod(0o755)
         return folder
+
+
+@define(kw_only=True, slots=False)
+class PlaceOnAws(Place):
+    """The stack, for the blocks that speak of AWS."""
+
+    served: EmulatedStack
+
+    @property
+    def moves(self) -> dict[str, str]:
+        aws = {
+            "127.0.0.1:8081": f"127.0.0.1:{self.served.aws_port}",
+            ".local/8080": f".local/{self.served.port}",
+        }
+        return super().moves | aws
+
+    def environment(self, owner: str) -> dict[str, str]:
+        """The exports of `make local-aws`, too."""
+        pair = self.served.pair
+        return super().environment(owner) | {
+            "AWS_ENDPOINT_URL": self.served.aws_endpoint_url,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_REGION": REGION,
+            "AWS_ACCESS_KEY_ID": pair.access_key_id,
+            "AWS_SECRET_ACCESS_KEY": pair.secret_access_key,
+        }
 
 
 def shifted(instant: str) -> str:

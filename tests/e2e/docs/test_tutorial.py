@@ -1,4 +1,4 @@
-"""Every block of the tutorial is run on a stack, as a reader would do it, in each of the three ways that it shows."""
+"""Every block of the tutorial is run on the engine, as a reader would do it, in each of the three ways it shows."""
 
 import json
 

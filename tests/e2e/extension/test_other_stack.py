@@ -13,7 +13,7 @@ from delayer.schedule.instants import SECOND, format_instant
 from local.deployment.deploy import CODE_BUCKET
 from local.deployment.package import package
 from local.project import PROJECT
-from tests.e2e.client import Client, now, until
+from tests.e2e.client import StackClient, now, until
 
 pytestmark = pytest.mark.thorough
 
@@ -25,7 +25,7 @@ KNOWN_SECONDS = 60  # until a new type, or one that is gone, is known everywhere
 class OtherStacks:
     """Deploys stacks beside Delayer's, as their teams would."""
 
-    client: Client
+    client: StackClient
 
     @property
     def cloudformation(self) -> Any:
@@ -64,7 +64,7 @@ class OtherStacks:
 
 
 @pytest.fixture(scope="module")
-def others(client: Client) -> OtherStacks:
+def others(client: StackClient) -> OtherStacks:
     """What comes back to executor-remote is received again soon, and so becomes a suspect."""
     sqs = client.stack.client("sqs")
     for url in sqs.list_queues()["QueueUrls"]:
@@ -73,13 +73,13 @@ def others(client: Client) -> OtherStacks:
     return OtherStacks(client)
 
 
-def note(client: Client, due: int, topic: str = "night-shift") -> tuple[int, dict[str, Any]]:
+def note(client: StackClient, due: int, topic: str = "night-shift") -> tuple[int, dict[str, Any]]:
     action = {"type": "note-write", "topic": topic}
     status, _, body = client.post({"pointInTime": format_instant(due), "action": action, "payload": {"text": "é"}})
     return status, body
 
 
-def accepted(client: Client, due_in: int) -> str:
+def accepted(client: StackClient, due_in: int) -> str:
     """The id of a note, once its type is known."""
     deadline = time.monotonic() + KNOWN_SECONDS
     while True:
@@ -91,36 +91,36 @@ def accepted(client: Client, due_in: int) -> str:
         time.sleep(0.2)
 
 
-def until_listed(client: Client, stack: str | None) -> None:
+def until_listed(client: StackClient, stack: str | None) -> None:
     """Until the type is listed as this stack's, or not at all."""
     until(lambda: listed(client).get("note-write"), lambda found: found == stack, KNOWN_SECONDS)
 
 
-def listed(client: Client) -> dict[str, str]:
+def listed(client: StackClient) -> dict[str, str]:
     return {one.type: one.stack for one in client.delayer.actions()}
 
 
-def test_a_type_of_another_stack_from_its_deployment_to_its_deletion(client: Client, others: OtherStacks) -> None:
+def test_a_type_of_another_stack_from_its_deployment_to_its_deletion(on_aws: StackClient, others: OtherStacks) -> None:
     """What is in flight when the stack is deleted waits; it fires when the stack is there again.
 
     It takes minutes: a type becomes known, and forgotten, within one.
     """
-    assert "note-write" not in listed(client)
+    assert "note-write" not in listed(on_aws)
     assert others.create("notes") == "CREATE_COMPLETE", others.reasons("notes")
-    first = accepted(client, 2 * SECOND)
-    assert client.ledger_state(first, "executed")["detail"] == {"S": "written"}
-    assert f'{first}, night-shift: {{"text": "\\u00e9"}}' in notes(client), "the very bytes that were sent"
-    status, body = note(client, now() + SECOND, topic="Night")
+    first = accepted(on_aws, 2 * SECOND)
+    assert on_aws.ledger_state(first, "executed")["detail"] == {"S": "written"}
+    assert f'{first}, night-shift: {{"text": "\\u00e9"}}' in notes(on_aws), "the very bytes that were sent"
+    status, body = note(on_aws, now() + SECOND, topic="Night")
     assert (status, body["errors"][0]["field"]) == (422, "action.topic")
-    in_flight = accepted(client, 4 * SECOND)
+    in_flight = accepted(on_aws, 4 * SECOND)
 
     assert others.delete("notes") == "DELETE_COMPLETE"
-    refused(client)
-    until_listed(client, None)
-    assert client.ledger_row(in_flight)["state"] == {"S": "claimed"}
+    refused(on_aws)
+    until_listed(on_aws, None)
+    assert on_aws.ledger_row(in_flight)["state"] == {"S": "claimed"}
 
     assert others.create("notes-again") == "CREATE_COMPLETE", others.reasons("notes-again")
-    assert client.ledger_state(in_flight, "executed", seconds=300)["detail"] == {"S": "written"}
+    assert on_aws.ledger_state(in_flight, "executed", seconds=300)["detail"] == {"S": "written"}
     assert others.delete("notes-again") == "DELETE_COMPLETE"
 
 
@@ -132,37 +132,37 @@ def test_a_type_of_another_stack_from_its_deployment_to_its_deletion(client: Cli
     ],
 )
 def test_a_type_that_is_not_its_own_fails_the_deployment(
-    client: Client, others: OtherStacks, kind: str, reason: str
+    on_aws: StackClient, others: OtherStacks, kind: str, reason: str
 ) -> None:
     """With the reason among the events of the other stack. What was registered stays as it was.
 
     It takes seconds: a stack is created.
     """
-    before = listed(client)
+    before = listed(on_aws)
     assert others.create(f"bad-{kind}", kind) == "ROLLBACK_COMPLETE"
     assert reason in others.reasons(f"bad-{kind}")
-    assert listed(client) == before
+    assert listed(on_aws) == before
 
 
-def test_a_type_of_another_stack_cannot_be_taken(client: Client, others: OtherStacks) -> None:
+def test_a_type_of_another_stack_cannot_be_taken(on_aws: StackClient, others: OtherStacks) -> None:
     """It takes up to a minute: so long until a type is known."""
     assert others.create("first") == "CREATE_COMPLETE", others.reasons("first")
     assert others.create("second") == "ROLLBACK_COMPLETE"
     assert "the type 'note-write' belongs to the stack first" in others.reasons("second")
-    assert accepted(client, 3600 * SECOND)
-    store = DynamoStore(client.stack.client("dynamodb"))
-    registered = StoredActions(store=store, table=client.stack.outputs["ControlTable"])
+    assert accepted(on_aws, 3600 * SECOND)
+    store = DynamoStore(on_aws.stack.client("dynamodb"))
+    registered = StoredActions(store=store, table=on_aws.stack.outputs["ControlTable"])
     assert [one.stack.split("/")[1] for one in registered.actions()["note-write"]] == ["first"]
     assert others.delete("first") == "DELETE_COMPLETE"
 
 
-def notes(client: Client) -> str:
+def notes(client: StackClient) -> str:
     """The logs of the example's function."""
     folder = client.stack.folder / "logs"
     return "".join(path.read_text(encoding="utf-8") for path in folder.glob("*NoteWrite*"))
 
 
-def refused(client: Client) -> None:
+def refused(client: StackClient) -> None:
     deadline = time.monotonic() + KNOWN_SECONDS
     while True:
         status, body = note(client, now() + 3600 * SECOND)

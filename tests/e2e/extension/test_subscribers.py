@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from local.receiver import ReceivedRequest
-from tests.e2e.client import PATIENCE, Client, now
+from tests.e2e.client import PATIENCE, StackClient, now
 from tests.e2e.stacks.attaching import Arrivals, Shared
 from tests.e2e.stacks.kinds import FAILURES
 
@@ -15,7 +15,7 @@ VISIBILITY = 1  # seconds in place of the template's 120: an event that was not 
 
 
 @pytest.fixture
-def impatient(client: Client) -> Iterator[Client]:
+def impatient(client: StackClient) -> Iterator[StackClient]:
     sqs = client.stack.client("sqs")
     [url] = sqs.list_queues(QueueNamePrefix="delayer-subscriber-failed-webhook")["QueueUrls"]
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": str(VISIBILITY)})
@@ -23,7 +23,7 @@ def impatient(client: Client) -> Iterator[Client]:
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "120"})
 
 
-def failing(client: Client, path: str, status: int = 404) -> str:
+def failing(client: StackClient, path: str, status: int = 404) -> str:
     """A schedule that its target refuses for good."""
     client.receiver.answer(path, status)
     schedule_id = client.schedule(path, now()).id
@@ -42,19 +42,19 @@ def calls_about(arrivals: Arrivals, schedule_id: str, count: int, seconds: float
         time.sleep(0.05)
 
 
-def test_the_webhook_gets_a_failure_once_and_nothing_else(client: Client, main: Shared) -> None:
+def test_the_webhook_gets_a_failure_once_and_nothing_else(on_aws: StackClient, main: Shared) -> None:
     """It takes a second or two: each event passes three functions."""
-    done = client.schedule("/not-failed", now()).id
-    client.ledger_state(done, "executed")
-    schedule_id = failing(client, "/refused-for-good")
+    done = on_aws.schedule("/not-failed", now()).id
+    on_aws.ledger_state(done, "executed")
+    schedule_id = failing(on_aws, "/refused-for-good")
     [call] = calls_about(main.arrivals, schedule_id, 1)
     event = json.loads(call.body)
     assert (event["type"], event["data"]["state"]) == ("delayer.schedule.failed", "failed")
     assert event["data"]["detail"] == "HTTP 404"
     assert call.headers["idempotency-key"] == event["id"]
     assert call.headers["content-type"] == "application/cloudevents+json"
-    client.history(schedule_id, "failed")
-    last = failing(client, "/refused-later")
+    on_aws.history(schedule_id, "failed")
+    last = failing(on_aws, "/refused-later")
     calls_about(main.arrivals, last, 1)
     assert len(calls_about(main.arrivals, schedule_id, 1)) == 1
     kinds = {json.loads(one.body)["type"] for one in main.arrivals.of(FAILURES)}
@@ -62,7 +62,7 @@ def test_the_webhook_gets_a_failure_once_and_nothing_else(client: Client, main: 
 
 
 @pytest.mark.thorough
-def test_an_event_that_was_not_taken_comes_again(impatient: Client, main: Shared) -> None:
+def test_an_event_that_was_not_taken_comes_again(impatient: StackClient, main: Shared) -> None:
     """It takes some seconds: an event that was not taken is hidden for one, each time."""
     main.arrivals.refuse(True)
     schedule_id = failing(impatient, "/refused-twice")

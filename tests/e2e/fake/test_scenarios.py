@@ -1,4 +1,7 @@
-"""A stack does what the fake of the client does: tests/client/testing holds that to the same scenarios."""
+"""A stack does what the fake of the client does: tests/client/testing holds that to the same scenarios.
+
+The fake is the engine with a clock that is moved by hand, so these compare the engine with the stack, too.
+"""
 
 import time
 from collections.abc import Mapping
@@ -10,7 +13,7 @@ from attrs import frozen
 
 from tests.client.testing import scenarios, scenarios_of_series
 from tests.client.testing.subject import Api
-from tests.e2e.client import Client
+from tests.e2e.client import StackClient
 
 SCENARIOS = {one.__name__: one for one in (*scenarios.SCENARIOS, *scenarios_of_series.SCENARIOS)}
 
@@ -19,7 +22,7 @@ SCENARIOS = {one.__name__: one for one in (*scenarios.SCENARIOS, *scenarios_of_s
 class Stack:
     """Subject, on the emulator."""
 
-    client: Client
+    client: StackClient
     http: httpx.Client
 
     @property
@@ -42,8 +45,8 @@ class Stack:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_stack_does_as_the_fake_does(name: str, client: Client) -> None:
+def test_a_stack_does_as_the_fake_does(name: str, on_aws: StackClient) -> None:
     """It takes seconds: time passes for real."""
-    owned = {"Delayer-Owner": f"{client.owner}-{name}"}
-    with httpx.Client(base_url=client.stack.api_url, headers=owned, timeout=30) as http:
-        SCENARIOS[name](Api(Stack(client, http), f"/same/{name}"))
+    owned = {"Delayer-Owner": f"{on_aws.owner}-{name}"}
+    with httpx.Client(base_url=on_aws.api_url, headers=owned, timeout=30) as http:
+        SCENARIOS[name](Api(Stack(on_aws, http), f"/same/{name}"))

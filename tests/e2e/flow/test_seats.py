@@ -10,7 +10,7 @@ import pytest
 from attrs import Factory, define, field
 
 from tests.e2e.client import Client, now
-from tests.e2e.flow.test_waiting import KNOWN, flow, posted
+from tests.e2e.flow.test_waiting import flow, posted
 
 MANY = 20
 TAKES = 0.3  # seconds
@@ -64,10 +64,10 @@ def test_never_more_at_a_time_and_nothing_is_lost(client: Client) -> None:
     with served(slow) as host:
         said = flow(client, "limit", "--owner", OWNER, "--target", host, "--concurrency", "2", "--by", "eve")
         assert "Limited:" in said
-        due = now() + 2 * KNOWN
+        due = now() + 2 * client.known
         ids = [posted(client, OWNER, f"http://{host}/seated/{at}", due) for at in range(MANY)]
         for schedule_id in ids:
-            client.ledger_state(schedule_id, "executed")
+            client.ended(schedule_id, "executed", owner=OWNER)
         flow(client, "unlimit", "--owner", OWNER, "--target", host)
     assert sorted(slow.paths) == sorted(f"/seated/{at}" for at in range(MANY)), "each once"
     assert 0 < slow.most <= 2

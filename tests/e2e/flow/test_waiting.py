@@ -1,6 +1,5 @@
 """What is due waits while its owner is suspended, or while nobody answers at its target; then it fires."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,15 +10,13 @@ from delayer_client import Backoff, HttpRequest, Retry, Retrying, Schedule
 from delayer_client.api.models import Waiting
 from local.receiver import Receiver
 from tests.e2e.client import Client, millis, now, until
-from tests.e2e.operate.commands import command, done
 
-KNOWN: Millis = 3 * SECOND  # after this, every environment has read what was written before
 MANY = 20  # so that one environment has five of them
 
 
 def flow(client: Client, *arguments: str) -> str:
-    """As `make flow` calls it, with the credentials of the stack's operator."""
-    return done(command(client.stack, "delayer_client.cli", "flow", "--by-name", *arguments))
+    """As an operator gives the command."""
+    return client.commanded("flow", *arguments)
 
 
 def posted(client: Client, owner: str, url: str, due: Millis, **more: Any) -> str:
@@ -43,7 +40,7 @@ def test_a_suspended_owner_waits_and_says_so_and_nobody_else_does(client: Client
     """It takes seconds: every environment has to know it, and each command is a process."""
     said = flow(client, "suspend", "--owner", "floods", "--reason", "it floods", "--by", "eve")
     assert "it floods" in said
-    due = now() + KNOWN
+    due = now() + client.known
     url = client.receiver.url
     first, second = (posted(client, "floods", f"{url}/floods-{name}", due) for name in ("kept", "cancelled"))
     posted(client, "calm", f"{url}/calm", due)
@@ -58,9 +55,8 @@ def test_a_suspended_owner_waits_and_says_so_and_nobody_else_does(client: Client
     assert client.receiver.of("/floods-kept") == []
     assert "Released:" in flow(client, "release", "--owner", "floods")
     client.arrivals("/floods-kept")
-    row = client.ledger_state(first, "executed")
-    assert row["attempt"] == {"N": "1"}
-    assert client.delayer_of("floods").get(first).waiting is None
+    found = client.ended(first, "executed", owner="floods")
+    assert (found.attempt, found.waiting) == (1, None)
     assert client.receiver.of("/floods-cancelled") == []
     assert "There is no such suspension." in flow(client, "release", "--owner", "floods")
 
@@ -72,9 +68,9 @@ def dead() -> str:
         return receiver.url
 
 
-def counted(row: Mapping[str, Any]) -> int:
+def counted(schedule: Schedule) -> int:
     """Its attempts, without those that were probes."""
-    return int(row["attempt"]["N"]) - int(row.get("probes", {"N": "0"})["N"])
+    return (schedule.attempt or 0) - (schedule.probes or 0)
 
 
 @pytest.mark.thorough
@@ -86,8 +82,8 @@ def test_a_dead_target_is_left_alone_until_it_is_back(client: Client, dead: str)
     many = [posted(client, "unlucky", f"{dead}/many", due, retry=retry) for _ in range(MANY)]
     until(lambda: flow(client, "list"), lambda said: f"http-request {host}" in said)
     opened = now()
-    late = posted(client, "unlucky", f"{dead}/late", opened + KNOWN)
-    gone = posted(client, "unlucky", f"{dead}/gone", opened + KNOWN)
+    late = posted(client, "unlucky", f"{dead}/late", opened + client.known)
+    gone = posted(client, "unlucky", f"{dead}/gone", opened + client.known)
     found, waiting = waits(client, "unlucky", late)
     assert found.state == "enqueued", "unclaimed"
     assert waiting.for_ == "circuit"
@@ -96,14 +92,13 @@ def test_a_dead_target_is_left_alone_until_it_is_back(client: Client, dead: str)
     with Receiver(int(host.rpartition(":")[2])) as back:
         arrived = back.wait_for(MANY, "/many", seconds=90)
         back.wait_for(1, "/late", seconds=60)
-        for one in (*many, late):
-            client.ledger_state(one, "executed")
+        *first, last = [client.ended(one, "executed", owner="unlucky") for one in (*many, late)]
         assert back.of("/gone") == []
     assert len(arrived) == MANY, "each once"
-    attempts = [counted(client.ledger_row(one)) for one in many]
+    attempts = [counted(one) for one in first]
     assert max(attempts) <= 3
     assert attempts.count(3) <= 3, "what only waited, or has probed, has used up no attempt"
     assert sum(attempts) - MANY >= IN_A_ROW, "so many have failed before"
-    assert counted(client.ledger_row(late)) == 1
+    assert counted(last) == 1
     said = flow(client, "list")
     assert f"http-request {host}" not in said or "coming back" in said

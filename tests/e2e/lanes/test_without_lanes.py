@@ -9,7 +9,7 @@ import pytest
 from delayer.schedule.instants import SECOND
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
-from tests.e2e.client import Client, now, until
+from tests.e2e.client import StackClient, now, until
 
 pytestmark = pytest.mark.thorough
 
@@ -17,20 +17,23 @@ NEITHER = {"Actions": "http-request,remote,canary", "Lanes": "none", "Policies":
 
 
 @pytest.fixture(scope="module")
-def plain(receiver: Receiver) -> Iterator[Client]:
+def plain(receiver: Receiver) -> Iterator[StackClient]:
     given = {"DelayerPeriod": "60", **NEITHER}
-    with EmulatedStack(parameters=given, starts_functions=False) as stack, closing(Client(stack, receiver)) as made:
+    with (
+        EmulatedStack(parameters=given, starts_functions=False) as stack,
+        closing(StackClient(stack, receiver)) as made,
+    ):
         yield made
 
 
-def answered(plain: Client, method: str, path: str, body: Any = None) -> Any:
+def answered(plain: StackClient, method: str, path: str, body: Any = None) -> Any:
     """The body of an answer that is no refusal."""
     status, _, content = plain.call(method, path, body)
     assert status < 300, (method, path, content)
     return content
 
 
-def test_it_has_no_table_and_no_function_of_a_lane(plain: Client) -> None:
+def test_it_has_no_table_and_no_function_of_a_lane(plain: StackClient) -> None:
     """It takes some seconds: the stack is created."""
     assert not {"RelaxedTable", "WaitingTable"} & set(plain.stack.outputs)
     pages = plain.stack.client("lambda").get_paginator("list_functions").paginate()
@@ -39,7 +42,7 @@ def test_it_has_no_table_and_no_function_of_a_lane(plain: Client) -> None:
     assert not [name for name in names if name.startswith(("relaxed-", "timing-", "policy-", "task-1minute-timing"))]
 
 
-def test_what_needs_a_lane_is_refused_with_the_name_of_the_parameter(plain: Client) -> None:
+def test_what_needs_a_lane_is_refused_with_the_name_of_the_parameter(plain: StackClient) -> None:
     """By each call that could ask for one. It takes some seconds: functions start."""
     action = {"type": "http-request", "url": f"{plain.receiver.url}/never"}
     late, series = {"delaySeconds": 60, "action": action}, {"repeat": {"every": "PT24H"}, "action": action}
@@ -62,7 +65,7 @@ def test_what_needs_a_lane_is_refused_with_the_name_of_the_parameter(plain: Clie
     assert [one["status"] for one in batch] == [422, 201]
 
 
-def test_each_call_about_a_schedule_does_what_it_does_elsewhere(plain: Client) -> None:
+def test_each_call_about_a_schedule_does_what_it_does_elsewhere(plain: StackClient) -> None:
     """It takes seconds: it is due in one, and functions start."""
     plain.schedule("/plain", now() + SECOND, {"a": 1})
     made = plain.delayer.schedule(plain.target("/never"), delay=300, name="n", group="g")
@@ -78,7 +81,7 @@ def test_each_call_about_a_schedule_does_what_it_does_elsewhere(plain: Client) -
     assert plain.arrivals("/plain")
 
 
-def test_what_has_failed_is_redriven(plain: Client) -> None:
+def test_what_has_failed_is_redriven(plain: StackClient) -> None:
     """It takes some seconds: it fires twice, and functions start."""
     plain.receiver.fail_first("/gone", 1, status=410)
     failed = plain.schedule("/gone", now())
@@ -87,7 +90,7 @@ def test_what_has_failed_is_redriven(plain: Client) -> None:
     assert len(plain.arrivals("/gone", count=2)) == 2
 
 
-def test_a_series_is_created_run_steered_and_deleted(plain: Client) -> None:
+def test_a_series_is_created_run_steered_and_deleted(plain: StackClient) -> None:
     """It takes some seconds: functions start."""
     body = {"repeat": {"every": "PT24H"}, "action": {"type": "http-request", "url": f"{plain.receiver.url}/series"}}
     made = f"/series/{answered(plain, 'POST', '/series', body)['seriesId']}"

@@ -8,7 +8,7 @@ import pytest
 from delayer.schedule.instants import SECOND
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
-from tests.e2e.client import Client, now
+from tests.e2e.client import StackClient, now
 
 pytestmark = pytest.mark.thorough
 
@@ -22,7 +22,7 @@ def stack() -> Iterator[EmulatedStack]:
 
 def test_a_schedule_fires_over_tls(stack: EmulatedStack, receiver: Receiver) -> None:
     """It takes seconds: a stack of its own, and what is due in one."""
-    with closing(Client(stack, receiver)) as client:
+    with closing(StackClient(stack, receiver)) as client:
         client.schedule("/over-tls", now() + SECOND, {"a": 1})
         assert client.arrivals("/over-tls")
         log = (stack.folder / "emulator.log").read_text()

@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 
 from local.project import PROJECT
 from local.stack.running_stack import RunningStack
+from tests.e2e.engine import environment
 
 LONGEST = 240  # seconds of a command; most of them are waits for a series of one minute
 
@@ -21,10 +23,21 @@ def command(stack: RunningStack, *arguments: str) -> "subprocess.Popen[str]":
         "AWS_ACCESS_KEY_ID": keys.access_key,
         "AWS_SECRET_ACCESS_KEY": keys.secret_key,
     }
+    return begun(arguments, {name: value for name, value in os.environ.items() if name != "COLUMNS"} | settings)
+
+
+def own_command(*arguments: str) -> "subprocess.Popen[str]":
+    """`delayer`, in a shell in which nobody has set anything."""
+    return begun(("delayer_client.cli", *arguments), environment())
+
+
+def begun(arguments: Sequence[str], environment: Mapping[str, str]) -> "subprocess.Popen[str]":
+    """A module of Python, as in a pipe."""
     return subprocess.Popen(
         [sys.executable, "-m", *arguments],
         cwd=PROJECT,
-        env={name: value for name, value in os.environ.items() if name != "COLUMNS"} | settings,  # as in a pipe
+        env=environment,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -19,20 +19,20 @@ from delayer.schedule.schedule_id import Address, mint
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from operate.restore.tables import TABLES
-from tests.e2e.client import Client, now
+from tests.e2e.client import StackClient, now
 from tests.e2e.operate.commands import command, done
 from tests.e2e.stacks.minute_task import switch_minute_task
 from tests.samples import a_schedule, claimed
 
 
-def id_keys(client: Client) -> Any:
+def id_keys(client: StackClient) -> Any:
     """The row of the keys with which this stack issues ids."""
     row = {"name": {"S": "id-key"}}
     answer: Any = client.stack.client("dynamodb").get_item(TableName=client.stack.outputs["ControlTable"], Key=row)
     return answer["Item"]
 
 
-def a_record(client: Client, path: str, due: Millis, number: int) -> Schedule:
+def a_record(client: StackClient, path: str, due: Millis, number: int) -> Schedule:
     """A schedule of the table that was lost."""
     action = f'{{"type": "http-request", "url": "{client.receiver.url}{path}"}}'
     randomness, address = number.to_bytes(8, "big"), Address(due=due, shard=3)
@@ -46,7 +46,7 @@ def a_record(client: Client, path: str, due: Millis, number: int) -> Schedule:
     return evolve(a_schedule(due, action=action, payload='"restored"'), id=schedule_id, owner=client.owner)
 
 
-def backed_up(client: Client, kind: str, items: list[Any]) -> str:
+def backed_up(client: StackClient, kind: str, items: list[Any]) -> str:
     """A table with these items, restored by DynamoDB's own command; its name."""
     dynamodb: Any = client.stack.client("dynamodb")
     keys = TABLES[kind].keys
@@ -65,19 +65,19 @@ def backed_up(client: Client, kind: str, items: list[Any]) -> str:
 
 
 @pytest.fixture
-def restored(receiver: Receiver) -> Iterator[Client]:
+def restored(receiver: Receiver) -> Iterator[StackClient]:
     """A stack of its own, because it is closed for a while. Its minute task is off: the restore has to do it all."""
     parameters = {"DelayerPeriod": "60"}
     with (
         EmulatedStack(parameters=parameters, starts_functions=False) as stack,
-        closing(Client(stack, receiver, "r")) as c,
+        closing(StackClient(stack, receiver, "r")) as c,
     ):
         switch_minute_task(stack, "DISABLED")
         yield c
 
 
 @pytest.mark.thorough
-def test_a_stack_goes_on_with_what_was_restored(restored: Client) -> None:
+def test_a_stack_goes_on_with_what_was_restored(restored: StackClient) -> None:
     """What has ended stays so, what may have fired waits for a person, all else fires. Nobody is answered meanwhile.
 
     It takes seconds to start a stack, and as many for each command, which waits for what the functions know to expire.
@@ -116,14 +116,14 @@ def test_a_stack_goes_on_with_what_was_restored(restored: Client) -> None:
 
 
 @pytest.mark.thorough
-def test_verify_finds_that_a_stack_keeps_its_promises(client: Client) -> None:
+def test_verify_finds_that_a_stack_keeps_its_promises(on_aws: StackClient) -> None:
     """With the credentials of its operator, and IAM enforced; nothing of it is left behind.
 
     It takes more than a minute: it waits for a series of one minute.
     """
     options = ("--skip", "near", "--skip", "far", "--skip", "canary", "--bulk", "20", "--allowed-ms", "10000")
-    said = done(command(client.stack, "delayer_client.cli", "verify", "--url", client.stack.api_url, "--yes", *options))
+    said = done(command(on_aws.stack, "delayer_client.cli", "verify", "--url", on_aws.stack.api_url, "--yes", *options))
     assert "Every promise that was checked holds." in said
     assert "US cents" in said
-    queues = client.stack.client("sqs").list_queues().get("QueueUrls", [])
+    queues = on_aws.stack.client("sqs").list_queues().get("QueueUrls", [])
     assert [url for url in queues if "verify" in url] == []

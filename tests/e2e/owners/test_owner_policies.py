@@ -8,15 +8,13 @@ import pytest
 from delayer.schedule.instants import SECOND, format_instant
 from delayer_client import BearerConnection, NewSchedule, NotAllowed, OAuth2Connection, Problem, Schedule
 from delayer_client.operator import OwnerPolicies, Refused
-from delayer_client.operator.function import OperatorFunction
-from tests.e2e.client import Client, now, until
+from tests.e2e.client import Client, EngineClient, now, until
 
-NAME = "delayer-operator-owner-policy"
 KNOWN_AFTER = 12  # seconds
 
 
 def policies(client: Client) -> OwnerPolicies:
-    return OwnerPolicies(OperatorFunction(client.stack.client("lambda"), NAME))
+    return client.operator.owner_policies
 
 
 def posted(client: Client, name: str, path: str, seconds: int = 3600) -> Schedule:
@@ -79,12 +77,12 @@ def test_what_is_forbidden_by_now_is_not_attempted(client: Client) -> None:
     """
     late = posted(client, "late", "/policy-late", seconds=KNOWN_AFTER + 3)
     policies(client).set({"hosts": ["*.example.com"]}, "late")
-    row = client.ledger_state(late.id, "failed")
-    assert row["detail"]["S"].startswith("the owner policy forbids it, by its rule hosts: 127.0.0.1:")
+    detail = client.ended(late.id, "failed", owner="late").detail
+    assert str(detail).startswith("the owner policy forbids it, by its rule hosts: 127.0.0.1:")
     assert client.receiver.counts.get("/policy-late", 0) == 0
 
 
-def test_the_answer_is_kept_for_those_who_ask(client: Client) -> None:
+def test_the_answer_is_kept_for_those_who_ask(client: EngineClient) -> None:
     """It takes a second or two: the journal is waited for."""
     keeps = client.delayer_of("keeps")
     kept = keeps.schedule(client.target("/kept-answer", keep_answer=True), at=format_instant(now()))
@@ -95,7 +93,7 @@ def test_the_answer_is_kept_for_those_who_ask(client: Client) -> None:
     assert last.answer.body is not None
     other = posted(client, "keeps", "/not-kept", seconds=0)
     assert client.history(other.id, "executed", owner="keeps")[-1].answer is None
-    assert "durationMs" not in client.stack.logs("executor-http-request")
+    assert "durationMs" not in "".join(client.engine.lines)
 
 
 @pytest.mark.thorough

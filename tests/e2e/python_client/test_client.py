@@ -25,14 +25,14 @@ from delayer_client import (
     Spread,
 )
 from delayer_client.webhooks import verify
-from tests.e2e.client import Client
+from tests.e2e.client import Client, StackClient
 
 TOMORROW = timedelta(days=1)
 
 
 @pytest.fixture
 def delayer(client: Client) -> Iterator[Delayer]:
-    with Delayer(client.stack.api_url, owner="of-the-client") as delayer:
+    with Delayer(client.api_url, owner="of-the-client") as delayer:
         yield delayer
 
 
@@ -101,7 +101,7 @@ def test_a_lost_answer_doubles_nothing_and_the_repeat_is_the_truth(
     client: Client, delayer: Delayer, method: str
 ) -> None:
     made = delayer.replace(f"lost-{method}", target(client, "/never"), delay=TOMORROW, group=f"lost-{method}")
-    url = client.stack.api_url
+    url = client.api_url
     with Delayer(url, owner="of-the-client", transport=lost_once(url, method)) as unlucky:
         done: Any
         match method:
@@ -172,11 +172,11 @@ def test_the_same_with_await(client: Client) -> None:
     """It takes a second or two: there are many calls."""
 
     async def run() -> None:
-        async with AsyncDelayer(client.stack.api_url, owner="of-asyncio") as delayer:
+        async with AsyncDelayer(client.api_url, owner="of-asyncio") as delayer:
             made = await delayer.schedule(target(client, "/never"), when=Spread(seconds=86_400), group="later")
             many = await asyncio.gather(*(delayer.schedule(target(client, "/never"), delay=TOMORROW) for _ in range(5)))
             assert len({made.id, *(one.id for one in many)}) == 6
-            assert {one.type for one in await delayer.actions()} >= {"http-request", "sqs-send"}
+            assert "http-request" in {one.type for one in await delayer.actions()}
             assert [one.id async for one in delayer.list(group="later")]
             for one in many:
                 assert await delayer.cancel(one.id)
@@ -184,8 +184,8 @@ def test_the_same_with_await(client: Client) -> None:
     asyncio.run(run())
 
 
-def test_a_signed_call_is_taken(client: Client) -> None:
+def test_a_signed_call_is_taken(on_aws: StackClient) -> None:
     """The emulator does not check it; botocore agrees with it in tests/client/transport/test_credentials.py."""
     session = boto3.Session("AKIDEXAMPLE", "secret", region_name="eu-west-1")
-    with Delayer(client.stack.api_url, credentials=Aws(session=session, region="eu-west-1")) as delayer:
+    with Delayer(on_aws.stack.api_url, credentials=Aws(session=session, region="eu-west-1")) as delayer:
         assert delayer.actions()

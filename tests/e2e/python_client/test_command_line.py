@@ -1,7 +1,6 @@
-"""The command `delayer` as it is installed, on a real stack."""
+"""The command `delayer` as it is installed, on the process of `delayer serve`; what operators do, on a stack, too."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,9 +11,11 @@ import pytest
 from attrs import frozen
 
 from tests.cfn import ROOT
-from tests.e2e.client import Client
+from tests.e2e.client import Client, EngineClient, StackClient
+from tests.e2e.engine import environment
 
 COMMAND = Path(sys.executable).with_name("delayer")
+OWNER = "of-the-command-line"
 
 
 @frozen
@@ -33,23 +34,19 @@ class Ran:
 Run = Callable[..., Ran]
 
 
-@pytest.fixture
-def delayer(client: Client, tmp_path: Path) -> Run:
-    """As from a shell in the folder of `make local`."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "DELAYER_"))}
-    environment = {
-        **kept,
-        "DELAYER_URL": client.stack.api_url,
-        "DELAYER_OWNER": "of-the-command-line",
-        "DELAYER_CONFIG": str(tmp_path / "config.toml"),
-        "PYTHONPATH": f"{ROOT / 'client'}{os.pathsep}{ROOT / 'shared'}",
-        "TZ": "UTC",
+def shell(client: Client, folder: Path, **settings: str) -> Run:
+    """`delayer` in a shell that has these settings."""
+    own = environment() | {
+        "DELAYER_URL": client.api_url,
+        "DELAYER_OWNER": OWNER,
+        "DELAYER_CONFIG": str(folder / "config.toml"),
+        **settings,
     }
 
     def run(*args: str, **more: str) -> Ran:
         done = subprocess.run(
             [str(COMMAND), *args],
-            env={**environment, **more},
+            env={**own, **more},
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -60,6 +57,12 @@ def delayer(client: Client, tmp_path: Path) -> Run:
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def delayer(client: EngineClient, tmp_path: Path) -> Run:
+    """As from a shell in the folder of `make local`."""
+    return shell(client, tmp_path, DELAYER_DATA=str(client.engine.folder))
 
 
 def test_a_schedule_is_made_waited_for_and_looked_at(client: Client, delayer: Run) -> None:
@@ -114,17 +117,27 @@ def test_a_series(client: Client, delayer: Run) -> None:
     assert delayer("series", "cancel", "--name", "cli-report").status == 0
 
 
-@pytest.mark.thorough
-def test_what_operators_do(delayer: Run) -> None:
-    """It takes seconds: each command is a process."""
+def operated(delayer: Run) -> set[str]:
+    """What operators look at, and the areas that the doctor has seen."""
     assert delayer("dead-letters", "list", "--json").status == 0
     suspended = delayer("flow", "list", "--json").objects[0]["suspensions"]
-    assert "of-the-command-line" not in str(suspended), "other tests suspend other owners"
+    assert OWNER not in str(suspended), "other tests suspend other owners"
     assert delayer("policy", "show", "nobody", "--json").objects[0]["policy"] is None
     done = delayer("doctor", "--json")
     assert done.status in (0, 6), done.err
-    areas = {one["area"] for one in done.objects}
-    assert {"api", "ticks", "mappings", "queues", "dead letters"} <= areas
+    return {one["area"] for one in done.objects}
+
+
+@pytest.mark.thorough
+def test_what_operators_do(delayer: Run) -> None:
+    """It takes seconds: each command is a process."""
+    assert operated(delayer) == {"engine"}
+
+
+@pytest.mark.thorough
+def test_what_operators_do_on_a_stack(on_aws: StackClient, tmp_path: Path) -> None:
+    """By the AWS settings that `make local-aws` has written. It takes seconds: each command is a process."""
+    assert operated(shell(on_aws, tmp_path)) >= {"api", "ticks", "mappings", "queues", "dead letters"}
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""What was read from EventBridge is moved over to a real stack, twice."""
+"""What was read from EventBridge is moved over to a stack, which has the actions for its targets, twice."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -7,7 +7,7 @@ from typing import Any
 from delayer_client.eventbridge import Answer, Options, apply, translate
 from delayer_client.eventbridge.reading.documents import shaped
 from delayer_client.eventbridge.reading.sources import ApiDestination, Connection, Found, Rule, Schedule
-from tests.e2e.client import Client
+from tests.e2e.client import StackClient
 
 PLACE = "eu-west-1:000000000000"
 DESTINATION = f"arn:aws:events:{PLACE}:api-destination/crm/1"
@@ -17,7 +17,7 @@ CONNECTION = f"arn:aws:events:{PLACE}:connection/from-eventbridge/1"
 class Stack:
     """The destination of an import, as the command line makes one of its client."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: StackClient) -> None:
         self._client = client
 
     def put_schedule(self, name: str, body: bytes) -> Answer:
@@ -81,9 +81,9 @@ def found() -> Found:
     )
 
 
-def test_an_import_can_be_repeated(client: Client) -> None:
+def test_an_import_can_be_repeated(on_aws: StackClient) -> None:
     """It takes some seconds: four imports, call by call."""
-    there = Stack(client)
+    there = Stack(on_aws)
     read = found()
     items = translate(read, Options(now=datetime.now(UTC)))
     dry = apply(items, there, dry_run=True)
@@ -96,7 +96,7 @@ def test_an_import_can_be_repeated(client: Client) -> None:
     assert "connection" in first[3].reason  # which somebody has to make, as the note says
 
     made = {"type": "basic", "username": "delayer", "password": "correct horse"}
-    assert client.call("PUT", "/connections/from-eventbridge", made)[0] == 201
+    assert on_aws.call("PUT", "/connections/from-eventbridge", made)[0] == 201
     second = apply(items, there)
     assert [one.state.value for one in second] == ["there", "there", "refused", "moved"]
     assert [one.id for one in second][:2] == [one.id for one in first][:2]
@@ -107,7 +107,7 @@ def test_an_import_can_be_repeated(client: Client) -> None:
     assert [one.state.value for one in other] == ["refused", "there", "refused", "refused"]
     assert other[0].reason.startswith("an earlier import has moved it, and it is not the same now: repeat.from is ")
 
-    status, _, series = client.call("GET", "/series/by-name/from-eventbridge:nightly")
+    status, _, series = on_aws.call("GET", "/series/by-name/from-eventbridge:nightly")
     assert status == 200
     assert series["repeat"]["timeZone"] == "Europe/Lisbon"
     assert series["payload"] == {"at": "<delayer.occurrence.time>"}

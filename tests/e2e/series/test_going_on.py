@@ -22,22 +22,22 @@ from delayer.series.repository.series_table import StoredSeries
 from delayer.series.repository.upkeep import NET, StoredSeriesProgress
 from delayer.series.rules.series import Cursor, SeriesDefinition, SeriesState
 from delayer.series.rules.upkeep import LOOK_AFTER, NetPosition
-from tests.e2e.client import PATIENCE, Client, now
+from tests.e2e.client import PATIENCE, StackClient, now
 from tests.samples import a_claim
 
 OWNER = "e2e-somebody"
 TASK = "task-1minute-series"
 
 
-def action(client: Client, path: str) -> dict[str, Any]:
+def action(client: StackClient, path: str) -> dict[str, Any]:
     return {"type": "http-request", "url": client.receiver.url + path}
 
 
-def store_of(client: Client) -> DynamoStore:
+def store_of(client: StackClient) -> DynamoStore:
     return DynamoStore(client.stack.client("dynamodb"))
 
 
-def table_of(client: Client) -> StoredSeries:
+def table_of(client: StackClient) -> StoredSeries:
     outputs = client.stack.outputs
     return StoredSeries(
         store=store_of(client),
@@ -48,7 +48,7 @@ def table_of(client: Client) -> StoredSeries:
     )
 
 
-def an_old_series(client: Client, path: str, at: Millis) -> Cursor:
+def an_old_series(client: StackClient, path: str, at: Millis) -> Cursor:
     """One that was put minutes ago, by the rows that its creation writes."""
     control = StoredControl(store=store_of(client), table=client.stack.outputs["ControlTable"])
     key = control.id_keys().at(now())
@@ -76,14 +76,14 @@ def an_old_series(client: Client, path: str, at: Millis) -> Cursor:
     return cursor
 
 
-def claim_in_silence(client: Client, schedule_id: str) -> None:
+def claim_in_silence(client: StackClient, schedule_id: str) -> None:
     """Its ledger row says that it was claimed, and no event does: that of a copied row is not published."""
     row = evolve(a_claim(now=now()), schedule_id=schedule_id, owner=OWNER, state=State.CLAIMED)
     item = {**ledger.to_item(row), RESTORED: 1}
     store_of(client).write(Put(client.stack.outputs["LedgerTable"], {"scheduleId": row.schedule_id}, item))
 
 
-def numbered(client: Client, cursor: Cursor, number: int, seconds: float = PATIENCE) -> Cursor:
+def numbered(client: StackClient, cursor: Cursor, number: int, seconds: float = PATIENCE) -> Cursor:
     """The series, once it has come to this occurrence."""
     deadline = time.monotonic() + seconds
     while True:
@@ -96,21 +96,21 @@ def numbered(client: Client, cursor: Cursor, number: int, seconds: float = PATIE
 
 
 @pytest.mark.thorough
-def test_an_event_that_was_lost_is_made_up_for(client: Client) -> None:
+def test_an_event_that_was_lost_is_made_up_for(on_aws: StackClient) -> None:
     """The net is set back to the minute of the occurrence, which the task of the minute has gone past.
 
     It takes two seconds to see that nothing happens, and the task of the minute takes some.
     """
     at = now() - LOOK_AFTER - 10 * MINUTE
-    cursor = an_old_series(client, "/healed", at)
-    claim_in_silence(client, cursor.current)
+    cursor = an_old_series(on_aws, "/healed", at)
+    claim_in_silence(on_aws, cursor.current)
     time.sleep(2)
-    assert table_of(client).cursor(OWNER, cursor.series) == cursor, "nothing has told of it"
-    control = client.stack.outputs["ControlTable"]
+    assert table_of(on_aws).cursor(OWNER, cursor.series) == cursor, "nothing has told of it"
+    control = on_aws.stack.outputs["ControlTable"]
     for _ in range(3):  # the task of the minute may write its own mark in between
-        client.stack.client("dynamodb").delete_item(TableName=control, Key={"name": {"S": NET}})
-        StoredSeriesProgress(store=store_of(client), table=control).reach(NetPosition(minute=minute_of(at)))
-        client.stack.invoke(TASK, {})
-    after = numbered(client, cursor, 2)
+        on_aws.stack.client("dynamodb").delete_item(TableName=control, Key={"name": {"S": NET}})
+        StoredSeriesProgress(store=store_of(on_aws), table=control).reach(NetPosition(minute=minute_of(at)))
+        on_aws.stack.invoke(TASK, {})
+    after = numbered(on_aws, cursor, 2)
     assert after.at > now() - SECOND, "the next time to come: nothing is made up"
-    assert "found by the net" in client.stack.logs(TASK)
+    assert "found by the net" in on_aws.stack.logs(TASK)

@@ -7,7 +7,7 @@ import pytest
 
 from delayer.schedule.instants import HOUR, MINUTE, SECOND, Millis, format_instant, parse_instant
 from delayer_client import Conflict, Repeat, Series
-from tests.e2e.client import PATIENCE, Client, lateness, millis, now
+from tests.e2e.client import PATIENCE, Client, StackClient, lateness, millis, now
 from tests.e2e.stacks.attaching import Shared
 from tests.e2e.stacks.kinds import EACH_MINUTE, EARLY
 
@@ -72,17 +72,17 @@ def test_one_runs_now_and_times_of_the_past_are_made_up_one_after_the_other(clie
     assert len(client.receiver.of("/filled")) == 5
 
 
-def test_a_series_of_one_minute_fires_each_minute_until_it_is_cancelled(client: Client, main: Shared) -> None:
+def test_a_series_of_one_minute_fires_each_minute_until_it_is_cancelled(on_aws: StackClient, main: Shared) -> None:
     """It was created when the stack was started: if nothing else has run before, it takes a minute."""
     requests = main.arrivals.wait_for(2, EACH_MINUTE, seconds=MINUTE // SECOND + PATIENCE)
-    answer = client.delayer_of(EARLY).series.cancel(main.early[EACH_MINUTE]["seriesId"])
+    answer = on_aws.delayer_of(EARLY).series.cancel(main.early[EACH_MINUTE]["seriesId"])
     assert answer.claimed_up_to >= 2
     first = parse_instant(main.early[EACH_MINUTE]["next"])
     for number, request in enumerate(requests):
         due = first + number * MINUTE
         assert json.loads(request.body) == str(number + 1)
         lateness(request, due)
-    logged = client.stack.logs("series-stepper")
+    logged = on_aws.stack.logs("series-stepper")
     assert main.early[EACH_MINUTE]["seriesId"] in logged
     assert EACH_MINUTE not in logged, "no log has an action, or a payload"
     assert len({one.headers["delayer-schedule-id"] for one in requests}) == len(requests)

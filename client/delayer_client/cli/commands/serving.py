@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer_client.cli.exits import Exit
 from delayer_client.cli.extras import needing
@@ -130,26 +130,28 @@ def options(data: str, address: Address, work: Work) -> "Options":
         journal_days=work.journal_days,
         actions=folders,
         events=work.events,
-        beside=beside(address),
+        beside=beside(address, Path(data)),
         say=said,
     )
 
 
-def beside(address: Address) -> dict[str, "Application"]:
+def beside(address: Address, data: Path) -> dict[str, "Application"]:
     """The console. It calls the API of its own port, so it needs one that is known, and has neither TLS nor a token."""
     if address.tls_cert or not address.port or not all(map(find_spec, CONSOLE)):
         return {}
     from delayer.serve.door.when_asked import MadeWhenAsked
 
     name = "[::1]" if ":" in address.host else "localhost"
-    return {"/console": MadeWhenAsked(lambda: _console(f"http://{name}:{address.port}"))}
+    return {"/console": MadeWhenAsked(lambda: _console(f"http://{name}:{address.port}", data))}
 
 
-def _console(url: str) -> "Application":
+def _console(url: str, data: Path) -> "Application":
     from delayer_client.console import application, place_of
+    from delayer_client.operator import OperatorEngine
     from delayer_client.transport.credentials import Nothing
 
-    return application(place_of(url, credentials=Nothing()))
+    engine = OperatorEngine(data)
+    return application(evolve(place_of(url, credentials=Nothing()), operator=lambda: engine))
 
 
 def _file(text: str) -> Path | None:

@@ -1,4 +1,7 @@
-"""Figures of the whole stack, for whoever has AWS credentials: CloudWatch's, and what operators have stopped."""
+"""Figures of the whole stack, for whoever has AWS credentials: CloudWatch's, and what operators have stopped.
+
+An engine of one machine says them itself.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -12,7 +15,7 @@ from attrs import define, field, frozen
 from delayer_client.console.place import Place
 
 if TYPE_CHECKING:
-    from delayer_client.operator import OperatorStack
+    from delayer_client.operator import OperatorEngine, OperatorStack
 
 KEPT: Final = timedelta(seconds=30)  # CloudWatch's values are those of whole minutes
 PATIENCE: Final = 1.0  # seconds that a page waits for AWS
@@ -30,6 +33,7 @@ class WholeStack:
     dead_lettered: float = 0
     canary: Mapping[str, Sequence[float]] = field(factory=dict)  # near and far: lateness of a quarter of an hour
     flow: Mapping[str, Sequence[Mapping[str, Any]]] = field(factory=dict)  # suspensions, circuits, limits
+    engine: Mapping[str, Any] = field(factory=dict)  # how an engine of one machine is, as it says itself
     is_coming: bool = False  # it is being asked for, and nothing is known yet
 
 
@@ -65,7 +69,7 @@ class Watch:
         asked.set_result(examined(self.place, now))
 
 
-def stack_of(place: Place) -> "OperatorStack":
+def stack_of(place: Place) -> "OperatorStack | OperatorEngine":
     """The operator functions. Raises an error of people's words."""
     if place.operator is None:
         raise LookupError(NOBODY)
@@ -75,13 +79,33 @@ def stack_of(place: Place) -> "OperatorStack":
 def examined(place: Place, now: datetime) -> WholeStack:
     """Nothing of it fails: without credentials or permission there is a sentence instead."""
     try:
+        from delayer_client.operator import OperatorEngine
+
         stack = stack_of(place)
-        return _examined(stack, now)
+        blocks = stack.flow.list()
+        flow = {name: blocks.get(name, []) for name in ("suspensions", "circuits", "limits")}
+        return _of_engine(stack, flow) if isinstance(stack, OperatorEngine) else _of_stack(stack, flow, now)
     except Exception as error:  # noqa: BLE001 - boto3 raises many; the page without these figures is worth more
         return WholeStack(problem=str(error))
 
 
-def _examined(stack: "OperatorStack", now: datetime) -> WholeStack:
+def _of_engine(engine: "OperatorEngine", flow: Mapping[str, Any]) -> WholeStack:
+    status = engine.status()
+    p50, p99 = (at_most(status["lateness"], share) for share in (0.5, 0.99))
+    return WholeStack(engine=status, p50=p50, p99=p99, dead_lettered=sum(status["deadLetters"].values()), flow=flow)
+
+
+def at_most(counted: Sequence[Mapping[str, int]], share: float) -> float | None:
+    """A lateness in milliseconds that this share of the counted ones does not exceed; None if that is not known."""
+    left = share * sum(one["number"] for one in counted)
+    for one in counted:
+        left -= one["number"]
+        if left <= 0 and one["number"]:
+            return one.get("upToMs")
+    return None
+
+
+def _of_stack(stack: "OperatorStack", flow: Mapping[str, Any], now: datetime) -> WholeStack:
     from delayer_client.operator.doctor.gather.metrics import Metric, figures
 
     def of(name: str, statistic: str) -> Metric:
@@ -99,12 +123,11 @@ def _examined(stack: "OperatorStack", now: datetime) -> WholeStack:
         },
         now,
     )
-    flow = stack.flow.list()
     return WholeStack(
         p50=next(iter(found["p50"][-1:]), None),
         p99=next(iter(found["p99"][-1:]), None),
         failed=sum(found["failed"]),
         dead_lettered=sum(found["dead"]),
         canary={"near": found["near"], "far": found["far"]},
-        flow={name: flow.get(name, []) for name in ("suspensions", "circuits", "limits")},
+        flow=flow,
     )
