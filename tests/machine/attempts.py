@@ -8,7 +8,7 @@ from attrs import define, field
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from delayer.schedule.instants import Millis
-from delayer.serve.attempts import Attempts, Pool
+from delayer.serve.turns.attempts import Attempts, Pool
 from tests.machine.disk import Killed
 
 Do = Callable[[], Any]

@@ -15,12 +15,12 @@ from delayer.engines.sqlite.database import Database, Unwritten
 from delayer.engines.sqlite.feed import SqliteFeed
 from delayer.engines.sqlite.queue import SqliteQueue
 from delayer.relay.relay import Successors
-from delayer.serve import machine as machines
-from delayer.serve.attempts import Attempts
-from delayer.serve.fire import Fire
-from delayer.serve.following import FeedSource
-from delayer.serve.machine import Machine
-from delayer.serve.turn import Turn
+from delayer.serve.turns import machine as machines
+from delayer.serve.turns.attempts import Attempts
+from delayer.serve.turns.fire import Fire
+from delayer.serve.turns.following import FeedSource
+from delayer.serve.turns.machine import Machine
+from delayer.serve.turns.turn import Turn
 from delayer.wiring.pump import Source
 from tests.machine.promise import Promise
 from tests.machine.simulated import FOUND, Here

@@ -10,7 +10,7 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.serve import reactions
+from delayer.serve.turns import reactions
 from tests.machine.promise import Promise
 from tests.machine.weather import Weather
 

@@ -18,9 +18,9 @@ from delayer.engines.sqlite.secrets import KeyRing, KeySeal
 from delayer.http.answers import Response
 from delayer.schedule.instants import MINUTE, SECOND, Millis
 from delayer.schedule.messages import ExecutorMessage
-from delayer.serve.attempts import Attempts
-from delayer.serve.machine import LAYOUT, ApiCall, Machine
-from delayer.serve.parts import Around
+from delayer.serve.turns.attempts import Attempts
+from delayer.serve.turns.machine import LAYOUT, ApiCall, Machine
+from delayer.serve.turns.parts import Around
 from tests.machine.asked import Asked
 from tests.machine.attempts import VirtualPool
 from tests.machine.clients import HOSTS, LONG, OPERATOR, Ask, Clients

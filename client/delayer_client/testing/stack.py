@@ -21,8 +21,8 @@ from delayer.schedule.instants import DAY, Millis
 from delayer.series.ports import SeriesKey
 from delayer.series.rules.series import PARTS, Directory
 from delayer.series.use_cases.tick import Renew
-from delayer.serve.machine import LAYOUT, ApiCall, Machine
-from delayer.serve.parts import Around, Chosen
+from delayer.serve.turns.machine import LAYOUT, ApiCall, Machine
+from delayer.serve.turns.parts import Around, Chosen
 from delayer.wiring.build import build
 from delayer_client.testing.attempts import Answers
 from delayer_client.testing.clock import HandClock

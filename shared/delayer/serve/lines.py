@@ -17,7 +17,7 @@ FIRINGS: Final = ("Lateness", "RelaxedLateness")
 UP_TO: Final[tuple[Millis, ...]] = (10, 100, SECOND, 10 * SECOND)  # of lateness; the last class has no bound
 
 
-@define(eq=False)
+@define(kw_only=True, eq=False)
 class LogLines:
     """Port Observer. What is wrong is a line; what is as it should be is counted."""
 

@@ -13,25 +13,25 @@ from attrs import define, field, frozen
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import Broken
 from delayer.schedule.instants import DAY
-from delayer.serve.control import OperatorCommands
-from delayer.serve.control_socket import ELSEWHERE, ControlSocket
+from delayer.serve.beside.events import receiver_of, route
+from delayer.serve.beside.extensions import absent_in, aws_settings, extensions_in
+from delayer.serve.data.folder import DataFolder, open_folder
+from delayer.serve.data.keys import KEYS, keys_in_use, open_keys
+from delayer.serve.data.layout import opened, unusable_database
+from delayer.serve.data.space import MEGABYTE, RESTRICTED, Space, is_restricted
 from delayer.serve.door.address import Admitted, Listening, admitted
 from delayer.serve.door.application import Door
 from delayer.serve.door.incoming import Application
 from delayer.serve.door.server import DoorServer, bound
 from delayer.serve.door.tokens import SETTING, KnownTokens, tokens_in
-from delayer.serve.events import receiver_of, route
-from delayer.serve.folder import DataFolder, open_folder
-from delayer.serve.folders import absent_in, aws_settings, extensions_in
-from delayer.serve.keys import KEYS, keys_in_use, open_keys
-from delayer.serve.layout import opened, unusable_database
-from delayer.serve.lead import PATIENCE, Leader
 from delayer.serve.lines import LogLines
-from delayer.serve.machine import LAYOUT
-from delayer.serve.parts import Chosen
+from delayer.serve.operators.control import OperatorCommands
+from delayer.serve.operators.control_socket import ELSEWHERE, ControlSocket
+from delayer.serve.operators.status import EngineStatus
 from delayer.serve.refusal import Refusal
-from delayer.serve.space import MEGABYTE, RESTRICTED, Space, is_restricted
-from delayer.serve.status import EngineStatus
+from delayer.serve.turns.lead import PATIENCE, Leader
+from delayer.serve.turns.machine import LAYOUT
+from delayer.serve.turns.parts import Chosen
 
 INTERRUPTED: Final = 130  # exit status of a process that Ctrl-C has ended, as a shell has it
 SAID_EVERY: Final = 5  # seconds, while it waits

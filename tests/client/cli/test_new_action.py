@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from delayer.extension.executor import __all__ as author_imports
-from delayer.serve.folders import extensions_in
+from delayer.serve.beside.extensions import extensions_in
 from tests.cfn import ROOT
 from tests.client.cli.conftest import Cli
 from tests.unit.serve.machines import Running

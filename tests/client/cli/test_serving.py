@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 
 from delayer.engines.sqlite.database import Database
-from delayer.serve import folder, service
+from delayer.serve import service
+from delayer.serve.data import folder
+from delayer.serve.data.folder import open_folder
 from delayer.serve.door.address import Listening
 from delayer.serve.door.tokens import tokens_in
-from delayer.serve.folder import open_folder
-from delayer.serve.machine import LAYOUT
 from delayer.serve.refusal import Refusal
 from delayer.serve.service import Options
+from delayer.serve.turns.machine import LAYOUT
 from tests.cfn import ROOT
 from tests.client.cli.conftest import Cli
 

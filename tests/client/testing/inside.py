@@ -3,7 +3,7 @@
 from typing import Any
 from unittest.mock import patch
 
-from delayer.serve.machine import Machine
+from delayer.serve.turns.machine import Machine
 from delayer_client.testing import FakeDelayer, fake_delayer
 from delayer_client.testing.stack import FakeStack
 

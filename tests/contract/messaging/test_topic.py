@@ -16,8 +16,8 @@ from delayer.engines.memory import ManualClock
 from delayer.engines.ports import Announcement, ReceivedMessage, Topic
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.queue import LAYOUT, SqliteQueue
-from delayer.serve.reactions import Published as PublishedHere
-from delayer.serve.reactions import Subscription
+from delayer.serve.turns.reactions import Published as PublishedHere
+from delayer.serve.turns.reactions import Subscription
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import Aws
 from tests.contract.engines import OnSqlite

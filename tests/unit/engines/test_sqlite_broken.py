@@ -8,7 +8,7 @@ import pytest
 
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import LOG_KEPT, Broken, Database, DiskFull, Unwritten, failure
-from delayer.serve.turn import Turn
+from delayer.serve.turns.turn import Turn
 
 LAYOUT = "CREATE TABLE notes (text TEXT);"
 LARGE = "x" * 100_000

@@ -14,7 +14,7 @@ from delayer.engines.sqlite.feed import SqliteFeed
 from delayer.engines.sqlite.queue import Numbers
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Delete, Put
-from delayer.serve.turn import Turn
+from delayer.serve.turns.turn import Turn
 
 LAYOUT = database.LAYOUT + queue.LAYOUT + feed.LAYOUT + counters.LAYOUT
 TABLES = ("schedules", "waiting")
@@ -26,7 +26,7 @@ class World:
         self.database = Database(path=path, layout=LAYOUT)
         last = self.database.read("SELECT coalesce(max(upto), 0) FROM counters", ())[0][0]
         self.feed = SqliteFeed(
-            database=self.database, clock=clock, numbers=Numbers(clock, last), tables=(*TABLES, "ledger")
+            database=self.database, clock=clock, numbers=Numbers(clock=clock, last=last), tables=(*TABLES, "ledger")
         )
         self.store = SqliteStore(database=self.database, noted=self.feed.note)
         self.counters = FeedCounters(database=self.database, feed=self.feed, tables=TABLES)

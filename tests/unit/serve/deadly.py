@@ -12,7 +12,7 @@ from typing import Any
 from delayer.actions.ports import NotAttempted
 from delayer.actions.rules.model import Done, Result
 from delayer.schedule.messages import ExecutorMessage
-from delayer.serve import suspect
+from delayer.serve.suspects import suspect
 from delayer.wiring import functions
 
 ports: Any = None

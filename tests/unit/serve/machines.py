@@ -14,9 +14,9 @@ from delayer.engines.sqlite.secrets import KeyRing, KeySeal
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller
 from delayer.schedule.instants import Millis
-from delayer.serve.events import route
-from delayer.serve.machine import LAYOUT, ApiCall, Machine
-from delayer.serve.parts import Around
+from delayer.serve.beside.events import route
+from delayer.serve.turns.machine import LAYOUT, ApiCall, Machine
+from delayer.serve.turns.parts import Around
 
 START: Final[Millis] = 1_800_000_000_000
 SETTINGS: Final = {"API_AUTHORIZATION": "NONE", "ALLOW_PRIVATE_TARGETS": "true", "PRIVATE_TARGETS": ""}

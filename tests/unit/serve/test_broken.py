@@ -10,11 +10,11 @@ import pytest
 
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KeyRing
-from delayer.serve.folder import DataFolder, open_folder
-from delayer.serve.layout import unusable_database
-from delayer.serve.lead import Leader
-from delayer.serve.machine import LAYOUT
-from delayer.serve.space import MEGABYTE, NEARLY_FULL, Space
+from delayer.serve.data.folder import DataFolder, open_folder
+from delayer.serve.data.layout import unusable_database
+from delayer.serve.data.space import MEGABYTE, NEARLY_FULL, Space
+from delayer.serve.turns.lead import Leader
+from delayer.serve.turns.machine import LAYOUT
 from delayer_client.testing.stack import SETTINGS, Observer
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
-from delayer.serve.lead import LONGEST_SLEEP
+from delayer.serve.turns.lead import LONGEST_SLEEP
 from tests.unit.serve.world import START, World
 
 

@@ -9,9 +9,9 @@ import pytest
 from attrs import define, evolve, field
 
 from delayer.engines.ports import Unavailable
-from delayer.serve.control import FUNCTIONS, OperatorCommands
-from delayer.serve.parts import NotYet
-from delayer.serve.turn import TurnJob
+from delayer.serve.operators.control import FUNCTIONS, OperatorCommands
+from delayer.serve.turns.parts import NotYet
+from delayer.serve.turns.turn import TurnJob
 from delayer_client import HttpRequest
 from delayer_client.testing import Answer
 from tests.client.testing.inside import fake_and_machine

@@ -8,8 +8,8 @@ from threading import Event
 
 import pytest
 
-from delayer.serve import control_socket
-from delayer.serve.control_socket import CONNECTIONS, ELSEWHERE, SOCKET, ControlSocket, is_too_long
+from delayer.serve.operators import control_socket
+from delayer.serve.operators.control_socket import CONNECTIONS, ELSEWHERE, SOCKET, ControlSocket, is_too_long
 
 SECONDS = 10.0
 

@@ -9,7 +9,7 @@ from attrs import define, field
 from standardwebhooks import Webhook
 
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
-from delayer.serve.events import BATCH, READER, Receiver, receiver_of
+from delayer.serve.beside.events import BATCH, READER, Receiver, receiver_of
 from delayer.serve.refusal import Refusal
 from delayer.targets.http_request import NoReply, Request
 from tests.unit.serve.machines import Running

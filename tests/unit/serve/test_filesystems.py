@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from delayer.serve.filesystems import filesystem_of, is_network, kind_on_linux, kind_on_macos, mount_of
+from delayer.serve.data.filesystems import filesystem_of, is_network, kind_on_linux, kind_on_macos, mount_of
 
 MOUNTINFO = """\
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard

@@ -11,8 +11,8 @@ from delayer.engines.memory import ManualClock
 from delayer.relay import rules
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.schedule.messages import ExecutorMessage
-from delayer.serve import fire
-from delayer.serve.fire import Fire
+from delayer.serve.turns import fire
+from delayer.serve.turns.fire import Fire
 from tests.unit.serve.machines import Running
 
 SAID = "a secret of a client"

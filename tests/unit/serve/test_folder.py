@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from delayer.serve import folder as module
-from delayer.serve.folder import PROCESS, DataFolder, Existing, check_versions, judge, open_folder, unusable
+from delayer.serve.data import folder as module
+from delayer.serve.data.folder import PROCESS, DataFolder, Existing, check_versions, judge, open_folder, unusable
 from delayer.serve.refusal import Refusal
 
 OURS, VERSION = 0x446C7972, 3
 OPENS = """
 import sys
 from pathlib import Path
-from delayer.serve.folder import open_folder
+from delayer.serve.data.folder import open_folder
 open_folder(Path(sys.argv[1]))
 """
 

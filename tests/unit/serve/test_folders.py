@@ -7,8 +7,8 @@ import pytest
 
 from delayer.extension.subscriber import subscriber
 from delayer.schedule.instants import DAY, MINUTE
-from delayer.serve import folders
-from delayer.serve.folders import CALL_AWS, absent_in, aws_settings, extensions_in
+from delayer.serve.beside import extensions as folders
+from delayer.serve.beside.extensions import CALL_AWS, absent_in, aws_settings, extensions_in
 from delayer.serve.refusal import Refusal
 from delayer_client.scaffold import FILES
 from tests.cfn import ROOT

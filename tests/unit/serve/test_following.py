@@ -9,8 +9,8 @@ import pytest
 
 from delayer.engines.sqlite.database import Database, Unwritten
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
-from delayer.serve.following import FeedSource
-from delayer.serve.machine import EVENTS, LAYOUT, Machine
+from delayer.serve.turns.following import FeedSource
+from delayer.serve.turns.machine import EVENTS, LAYOUT, Machine
 from tests.unit.serve.machines import Running
 
 

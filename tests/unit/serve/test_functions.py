@@ -5,8 +5,8 @@ import pytest
 from delayer.actions.rules.foreign import built_in
 from delayer.extension.executor import LambdaExecutor
 from delayer.http.routing import OTHERWISE, ROUTES
-from delayer.serve.machine import EXECUTOR, POLICY
-from delayer.serve.reactions import ABSENT
+from delayer.serve.turns.machine import EXECUTOR, POLICY
+from delayer.serve.turns.reactions import ABSENT
 from delayer.wiring.manifest import MANIFEST
 from delayer.wiring.pump import QueueSource
 from tests.cfn import ROOT

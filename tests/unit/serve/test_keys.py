@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from delayer.engines.sqlite.secrets import key_id
-from delayer.serve.keys import VARIABLE, add_key, open_keys
+from delayer.serve.data.keys import VARIABLE, add_key, open_keys
 from delayer.serve.refusal import Refusal
 
 KEY, OTHER = b"k" * 32, b"o" * 32

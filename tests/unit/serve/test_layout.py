@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from delayer.engines.sqlite.database import APPLICATION, connect, version_of
-from delayer.serve.folder import DATABASE, DataFolder, open_folder
-from delayer.serve.layout import opened
+from delayer.serve.data.folder import DATABASE, DataFolder, open_folder
+from delayer.serve.data.layout import opened
 from delayer.serve.refusal import Refusal
 
 FIRST = "CREATE TABLE names (name TEXT);"

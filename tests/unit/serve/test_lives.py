@@ -12,7 +12,18 @@ from delayer.actions.ports import NotAttempted
 from delayer.actions.rules.model import Done, Result, Retry
 from delayer.schedule.instants import MINUTE, SECOND, Malformed, Millis
 from delayer.schedule.messages import ExecutorMessage
-from delayer.serve.lives import KEPT, KILLS, LONGEST, PAUSE, Care, ChildDied, LifeNote, care_for, judged, pause_before
+from delayer.serve.suspects.lives import (
+    KEPT,
+    KILLS,
+    LONGEST,
+    PAUSE,
+    Care,
+    ChildDied,
+    LifeNote,
+    care_for,
+    judged,
+    pause_before,
+)
 from tests.unit.serve.world import START, World
 
 KILLER = "kills"

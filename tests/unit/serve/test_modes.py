@@ -11,13 +11,13 @@ import pytest
 
 from delayer.engines.sqlite.database import connect
 from delayer.engines.sqlite.secrets import KEY_BYTES, KeyRing
-from delayer.serve.control_socket import ELSEWHERE, SOCKET, ControlSocket
-from delayer.serve.folder import open_folder
-from delayer.serve.keys import KEYS, open_keys
-from delayer.serve.layout import opened
-from delayer.serve.lead import Leader
-from delayer.serve.machine import LAYOUT
-from delayer.serve.space import MEGABYTE, Space
+from delayer.serve.data.folder import open_folder
+from delayer.serve.data.keys import KEYS, open_keys
+from delayer.serve.data.layout import opened
+from delayer.serve.data.space import MEGABYTE, Space
+from delayer.serve.operators.control_socket import ELSEWHERE, SOCKET, ControlSocket
+from delayer.serve.turns.lead import Leader
+from delayer.serve.turns.machine import LAYOUT
 from delayer_client.testing.stack import SETTINGS, Observer
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from delayer.schedule.instants import HOUR, MINUTE, SECOND
-from delayer.serve.beside import AT_A_TIME
-from delayer.serve.folders import extensions_in
+from delayer.serve.beside.beside import AT_A_TIME
+from delayer.serve.beside.extensions import extensions_in
 from tests.unit.serve.machines import START, Running
 from tests.unit.serve.test_folders import POLICY, write
 

@@ -9,14 +9,14 @@ import pytest
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KeyRing, KeySeal, SqliteSecrets, key_id
 from delayer.engines.sqlite.store import SqliteStore
+from delayer.serve.data.folder import DATABASE, open_folder
+from delayer.serve.data.keys import KEYS, VARIABLE, keys_in_use, open_keys
+from delayer.serve.data.renewal import renew_keys
+from delayer.serve.data.signing_rows import SealedSigningRows, place
 from delayer.serve.door.address import Listening
-from delayer.serve.folder import DATABASE, open_folder
-from delayer.serve.keys import KEYS, VARIABLE, keys_in_use, open_keys
-from delayer.serve.machine import LAYOUT
 from delayer.serve.refusal import Refusal
-from delayer.serve.renewal import renew_keys
 from delayer.serve.service import Options, serve
-from delayer.serve.signing_rows import SealedSigningRows, place
+from delayer.serve.turns.machine import LAYOUT
 from delayer.signing.rules import SigningKeys, first_keys
 from tests.samples import KEY, NOW
 

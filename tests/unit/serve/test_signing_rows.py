@@ -7,7 +7,7 @@ from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KeyRing, KeySeal, key_id
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Put, row_key
-from delayer.serve.signing_rows import SealedSigningRows, keys_of_signing
+from delayer.serve.data.signing_rows import SealedSigningRows, keys_of_signing
 from delayer.signing.repository import KEYS, keys_item
 from delayer.signing.rules import SigningKeys, first_keys, rotated_keys
 from tests.samples import KEY, NOW

@@ -10,8 +10,8 @@ from attrs import define
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.serve import space as module
-from delayer.serve.space import (
+from delayer.serve.data import space as module
+from delayer.serve.data.space import (
     MEGABYTE,
     NEARLY_FULL,
     RESERVE,

@@ -12,11 +12,11 @@ from delayer.http.received import received
 from delayer.http.requests import Caller
 from delayer.http.routing import route_of
 from delayer.schedule.instants import DAY, format_instant
-from delayer.serve.lead import Leader
+from delayer.serve.data.space import RESTRICTED
 from delayer.serve.lines import LogLines
-from delayer.serve.machine import LAYOUT, ApiCall
-from delayer.serve.space import RESTRICTED
-from delayer.serve.status import EngineStatus
+from delayer.serve.operators.status import EngineStatus
+from delayer.serve.turns.lead import Leader
+from delayer.serve.turns.machine import LAYOUT, ApiCall
 
 SETTINGS = {"API_AUTHORIZATION": "NONE", "ALLOW_PRIVATE_TARGETS": "true", "PRIVATE_TARGETS": ""}
 HOOK = {"type": "http-request", "url": "http://127.0.0.1:9/x"}

@@ -17,12 +17,12 @@ from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KeyRing
 from delayer.schedule.instants import Malformed
 from delayer.schedule.messages import ExecutorMessage
-from delayer.serve import suspect
-from delayer.serve.folders import extensions_in
-from delayer.serve.lead import Leader
-from delayer.serve.machine import LAYOUT
-from delayer.serve.parts import Chosen
-from delayer.serve.suspect import Children, SuspectOrder, sendable
+from delayer.serve.beside.extensions import extensions_in
+from delayer.serve.suspects import suspect
+from delayer.serve.suspects.suspect import Children, SuspectOrder, sendable
+from delayer.serve.turns.lead import Leader
+from delayer.serve.turns.machine import LAYOUT
+from delayer.serve.turns.parts import Chosen
 from delayer_client.testing.stack import SETTINGS, Observer
 from tests import samples
 
@@ -104,9 +104,9 @@ def test_a_process_that_somebody_ends_is_no_proof(children: Children) -> None:
 def test_a_process_that_cannot_begin_is_no_proof(children: Children, tmp_path: Path) -> None:
     """It takes a second: a deployment may be broken, or there may be no memory for another process."""
     for command in ((*DEADLY, "broken"), (str(tmp_path / "none"),), (sys.executable, "-c", "pass")):
-        children.command = command
+        own = evolve(children, command=command)
         with pytest.raises(NotAttempted, match="process for it"):
-            children("deadly", message("work"), 5)
+            own("deadly", message("work"), 5)
 
 
 def test_what_a_target_raises_is_a_failed_attempt_as_ever(children: Children, heard: Heard) -> None:
@@ -236,7 +236,7 @@ def test_a_suspect_of_a_folder_of_actions_is_attempted_by_its_own_code(tmp_path:
     )
     children = leader.machine.alone
     assert isinstance(children, Children)
-    children.ports = ports
+    children = evolve(children, ports=ports)
     made = samples.an_executor_message()
     definition = evolve(made.schedule.definition, action='{"type": "weigh", "name": "five"}')
     own = evolve(made, schedule=evolve(made.schedule, definition=definition))

@@ -1,6 +1,6 @@
 """All states of a killer and two innocents, with power cuts at every point between receive and outcome (ADR 0190).
 
-The rules are those of `delayer.serve.lives`; each of them is missed when it is taken out.
+The rules are those of `delayer.serve.suspects.lives`; each of them is missed when it is taken out.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from attrs import evolve, frozen
 
 from delayer.actions.rules.model import Done, Result
 from delayer.schedule.instants import Malformed
-from delayer.serve import lives
-from delayer.serve.lives import KILLS, Care, ChildDied, LifeNote, Whose, judged, whose_turn
+from delayer.serve.suspects import lives
+from delayer.serve.suspects.lives import KILLS, Care, ChildDied, LifeNote, Whose, judged, whose_turn
 from tests.model.search import Found, explore, stuck
 
 

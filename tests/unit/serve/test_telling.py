@@ -4,8 +4,8 @@ import pytest
 
 from delayer.engines.sqlite.feed import RECENT
 from delayer.schedule.instants import SECOND, Millis
-from delayer.serve.machine import EVENTS, MOST_TOLD, TELLING, TOLD
-from delayer.serve.parts import LEAD
+from delayer.serve.turns.machine import ANNOUNCED, EVENTS, MOST_ANNOUNCED, TELLING
+from delayer.serve.turns.parts import LEAD
 from tests.unit.serve.machines import Running
 
 HOUR = 3_600  # seconds
@@ -26,7 +26,13 @@ def told_in_a_turn(running: Running) -> int:
 
 @pytest.mark.parametrize(
     ("gap", "told"),
-    [(TELLING, TOLD), (2 * TELLING - 1, TOLD), (2 * TELLING, 2 * TOLD), (10 * TELLING, MOST_TOLD), (None, MOST_TOLD)],
+    [
+        (TELLING, ANNOUNCED),
+        (2 * TELLING - 1, ANNOUNCED),
+        (2 * TELLING, 2 * ANNOUNCED),
+        (10 * TELLING, MOST_ANNOUNCED),
+        (None, MOST_ANNOUNCED),
+    ],
 )
 def test_the_longer_nothing_else_is_due_the_more_is_told(gap: Millis | None, told: int) -> None:
     running = Running()

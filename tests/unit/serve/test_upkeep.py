@@ -12,10 +12,8 @@ from delayer.engines.sqlite.database import Broken
 from delayer.engines.store.model import Put
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.schedule.tables import JOURNAL, LEDGER, SCHEDULES
-from delayer.serve.lead import log_of
-from delayer.serve.parts import Chosen
-from delayer.serve.space import MEGABYTE, Space
-from delayer.serve.upkeep import (
+from delayer.serve.data.space import MEGABYTE, Space
+from delayer.serve.data.upkeep import (
     EXPIRE,
     FREE_KEPT,
     GROWS,
@@ -34,6 +32,8 @@ from delayer.serve.upkeep import (
     is_time,
     pages_to_free,
 )
+from delayer.serve.turns.lead import log_of
+from delayer.serve.turns.parts import Chosen
 from tests.cfn import ROOT
 from tests.unit.serve.world import START, URL, World
 

@@ -15,8 +15,8 @@ from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller
 from delayer.schedule.instants import Millis, format_instant
 from delayer.schedule.messages import ExecutorMessage
-from delayer.serve.machine import LAYOUT, ApiCall, Machine
-from delayer.serve.parts import Around
+from delayer.serve.turns.machine import LAYOUT, ApiCall, Machine
+from delayer.serve.turns.parts import Around
 from delayer_client.testing.clock import HandClock
 from delayer_client.testing.stack import SETTINGS, Observer, Unhurried
 

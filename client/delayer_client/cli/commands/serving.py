@@ -249,7 +249,7 @@ def renew_keys_(session: "Session") -> None:
     backups; afterwards the engine does not need them.
     """
     with needing("serve"):
-        from delayer.serve.renewal import renew_keys
+        from delayer.serve.data.renewal import renew_keys
 
     with refusing():
         done = renew_keys(Path(session.settings.data or DATA))

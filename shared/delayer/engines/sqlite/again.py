@@ -16,7 +16,7 @@ KEEP: Final = "INSERT OR REPLACE INTO again (reader, number, since, tries, at, w
 DONE: Final = "DELETE FROM again WHERE reader = ? AND number = ?"
 
 
-@frozen
+@frozen(kw_only=True)
 class Aside:
     """One change."""
 
@@ -24,6 +24,11 @@ class Aside:
     since: Millis  # of its first failure
     tries: int  # that have failed
     why: str  # in our words: the text of an error may hold what a client sent
+
+
+def _aside(number: int, since: Millis, tries: int, why: str) -> Aside:
+    """As a row has it."""
+    return Aside(number=number, since=since, tries=tries, why=why)
 
 
 @define(kw_only=True, eq=False)
@@ -41,16 +46,16 @@ class SqliteAgain:
         """Once more: it comes again, later each time."""
         now = self.clock.now()
         known = self.database.read(KNOWN, (reader, number))
-        before = Aside(*known[0]) if known else Aside(number, now, 0, "")
+        before = _aside(*known[0]) if known else Aside(number=number, since=now, tries=0, why="")
         self.database.write(
             KEEP, (reader, number, before.since, before.tries + 1, now + pause_after(before.tries), why)
         )
         self._next.pop(reader, None)
-        return Aside(number, before.since, before.tries + 1, why)
+        return Aside(number=number, since=before.since, tries=before.tries + 1, why=why)
 
     def due(self, reader: str, at_most: int) -> list[Aside]:
         """Those that have waited long enough, the longest first."""
-        return [Aside(*row) for row in self.database.read(DUE, (reader, self.clock.now(), at_most))]
+        return [_aside(*row) for row in self.database.read(DUE, (reader, self.clock.now(), at_most))]
 
     def done(self, reader: str, number: int) -> None:
         """It is not set aside any more."""

@@ -51,7 +51,7 @@ READERS: Final = "SELECT name, number FROM readers"
 MOVE: Final = "INSERT INTO readers VALUES (?, ?) ON CONFLICT DO UPDATE SET number = excluded.number"
 
 
-@frozen(slots=False)
+@frozen(kw_only=True, slots=False)
 class FedChange:
     """One change, with its number and when it was made."""
 
@@ -106,7 +106,7 @@ class SqliteFeed:
                 with self.database.writing() as connection:
                     connection.execute(APPEND, (self.last, now, *one))
                     self.database.bytes_written += one.size
-                self._recent.append(FedChange(self.last, now, one))
+                self._recent.append(FedChange(number=self.last, at=now, text=one))
 
     @contextmanager
     def at(self, moment: Millis) -> Iterator[None]:
@@ -129,12 +129,12 @@ class SqliteFeed:
     def stored_after(self, number: int, at_most: int) -> list[FedChange]:
         """The same, of what is on the disk: for any thread."""
         rows = self.database.read(AFTER, (number, at_most))
-        return [FedChange(number, at, TextChange(*change)) for number, at, *change in rows]
+        return [FedChange(number=number, at=at, text=TextChange(*change)) for number, at, *change in rows]
 
     def change(self, number: int) -> FedChange | None:
         """The one of this number; None if it is not kept."""
         rows = self.database.read(ONE, (number,))
-        return next((FedChange(number, at, TextChange(*change)) for number, at, *change in rows), None)
+        return next((FedChange(number=number, at=at, text=TextChange(*change)) for number, at, *change in rows), None)
 
     def forgotten(self) -> int:
         """The number up to which changes are not kept any more: for any thread."""

@@ -46,7 +46,7 @@ def pause_after(tries: int) -> Millis:
     return min(SECOND << min(tries, 10), LONGEST_PAUSE)
 
 
-@define
+@define(kw_only=True)
 class Numbers:
     """Numbers of messages and changes, each greater than all before it, also if the clock was set back.
 

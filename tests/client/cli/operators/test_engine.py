@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from delayer.engines.ports import Unavailable
-from delayer.serve.control import OperatorCommands
-from delayer.serve.control_socket import ControlSocket
-from delayer.serve.machine import Machine
-from delayer.serve.turn import TurnJob
+from delayer.serve.operators.control import OperatorCommands
+from delayer.serve.operators.control_socket import ControlSocket
+from delayer.serve.turns.machine import Machine
+from delayer.serve.turns.turn import TurnJob
 from delayer_client import HttpRequest
 from delayer_client.operator import OperatorEngine
 from delayer_client.operator.doctor import engine as doctor

@@ -12,7 +12,7 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.serve.filesystems import filesystem_of, is_network
+from delayer.serve.data.filesystems import filesystem_of, is_network
 from delayer.serve.refusal import Refusal
 
 DATABASE: Final = "delayer.db"

@@ -12,12 +12,12 @@ from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import Broken, Database
 from delayer.engines.sqlite.secrets import KeyRing, KeySeal, SqliteSecrets
 from delayer.engines.sqlite.store import SqliteStore
-from delayer.serve.folder import DATABASE, DataFolder, open_folder
-from delayer.serve.keys import KEYS, VARIABLE, add_key, keys_in_use, open_keys
-from delayer.serve.layout import opened, unusable_database
-from delayer.serve.machine import LAYOUT
+from delayer.serve.data.folder import DATABASE, DataFolder, open_folder
+from delayer.serve.data.keys import KEYS, VARIABLE, add_key, keys_in_use, open_keys
+from delayer.serve.data.layout import opened, unusable_database
+from delayer.serve.data.signing_rows import SealedSigningRows, place
 from delayer.serve.refusal import Refusal
-from delayer.serve.signing_rows import SealedSigningRows, place
+from delayer.serve.turns.machine import LAYOUT
 
 
 @frozen(kw_only=True)

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Final
 
 from delayer.engines.sqlite.database import APPLICATION, PRAGMAS, VERSION, Database, connect, version_of
-from delayer.serve.folder import DataFolder, check_room, check_versions
+from delayer.serve.data.folder import DataFolder, check_room, check_versions
+from delayer.serve.data.space import MEGABYTE, NEARLY_FULL
 from delayer.serve.refusal import Refusal
-from delayer.serve.space import MEGABYTE, NEARLY_FULL
 
 Steps = Mapping[int, str]  # by the version that each begins with: the SQL that leads to the next one
 STEPS: Final[Steps] = {}  # there was no other layout yet

@@ -15,7 +15,7 @@ from typing import Final
 
 from attrs import define, field
 
-from delayer.serve.folder import write_durably
+from delayer.serve.data.folder import write_durably
 
 SOCKET: Final = "control.sock"
 PREFIX: Final = "delayer-"  # of the folder in which it is then, which is for its user alone

@@ -21,16 +21,16 @@ from delayer.engines.sqlite.objects import SqliteObjects
 from delayer.engines.sqlite.secrets import KeyRing, KeySeal, SqliteSecrets
 from delayer.http.answers import Response
 from delayer.schedule.instants import SECOND, Millis
-from delayer.serve.attempts import Attempts, Pool
-from delayer.serve.beside import AT_A_TIME
+from delayer.serve.beside.beside import AT_A_TIME
+from delayer.serve.beside.events import FUNCTION, Receiver
+from delayer.serve.beside.extensions import Extensions
+from delayer.serve.data.space import Space
 from delayer.serve.door.application import WaitingCall, deliver
-from delayer.serve.events import FUNCTION, Receiver
-from delayer.serve.folders import Extensions
-from delayer.serve.machine import ENDS, ApiCall, Machine
-from delayer.serve.parts import Around, Chosen
-from delayer.serve.space import Space
-from delayer.serve.suspect import Children
-from delayer.serve.turn import TurnJob
+from delayer.serve.suspects.suspect import Children
+from delayer.serve.turns.attempts import Attempts, Pool
+from delayer.serve.turns.machine import ENDS, ApiCall, Machine
+from delayer.serve.turns.parts import Around, Chosen
+from delayer.serve.turns.turn import TurnJob
 
 
 def around(clock: Clock, observer: Any, database: Database, keys: KeyRing) -> Around:

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import Database, DiskFull, Unwritten
-from delayer.serve.parts import NotYet
+from delayer.serve.turns.parts import NotYet
 
 # What one part of a turn may write: what comes later waits for it, and SQLite's log grows by it.
 ROWS: Final = 600  # some 20 ms
@@ -22,7 +22,7 @@ Do = Callable[[], Any]
 Deliver = Callable[[Any], None]
 
 
-@define(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False)
 class TurnJob:
     """Something to do in a turn for whoever waits: `deliver` gets what it has returned or raised."""
 

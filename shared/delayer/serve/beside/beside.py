@@ -11,8 +11,8 @@ from attrs import define, field
 from delayer.engines.ports import Clock, Objects, Observer, ReceivedMessage, Workers
 from delayer.engines.sqlite.queue import SqliteQueue
 from delayer.schedule.instants import Millis, format_instant
-from delayer.serve.following import DEAD, GIVEN_UP_AFTER
-from delayer.serve.turn import Turn
+from delayer.serve.turns.following import DEAD, GIVEN_UP_AFTER
+from delayer.serve.turns.turn import Turn
 
 AT_A_TIME: Final = 4  # events that one subscriber reads; so many threads it may keep busy
 

@@ -19,8 +19,8 @@ from delayer.engines.sqlite.feed import SqliteFeed
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.http.answers import Response, problem
 from delayer.schedule.instants import DAY, MINUTE, SECOND, Millis
-from delayer.serve.space import Space
-from delayer.serve.turn import Turn
+from delayer.serve.data.space import Space
+from delayer.serve.turns.turn import Turn
 
 PAUSE: Final[Millis] = 100  # nothing else is due for so long
 SHORT_PAUSE: Final[Millis] = 20

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from delayer.accept.rules.window import policies
 from delayer.actions.rules.foreign import built_in
@@ -28,20 +28,20 @@ from delayer.http.requests import ApiRequest
 from delayer.relay.relay import Successors
 from delayer.schedule.instants import Millis
 from delayer.schedule.tables import LEDGER, SCHEDULES, WAITING
-from delayer.serve import lives
-from delayer.serve.beside import Beside, ReadsQueue
-from delayer.serve.events import FUNCTION, Poster, PostsEvents, ReadEvents, Receiver
-from delayer.serve.fire import Fire, HandedOver
-from delayer.serve.folders import Extensions
-from delayer.serve.following import AgainSource, FeedSource
-from delayer.serve.lives import Alone, Lives, Whose, with_care
-from delayer.serve.minutes import AT_A_TIME, BUDGET, InPortions, Portions
-from delayer.serve.parts import Around, Chosen, NotYet, Parts, register, settings_of
-from delayer.serve.policies import AskPolicy, AsksPolicy, not_asked
-from delayer.serve.reactions import FEEDS, Published, Subscription, lifecycle_record, record_change
-from delayer.serve.space import Space
-from delayer.serve.turn import Turn, TurnJob, facts_of
-from delayer.serve.upkeep import GROWS, Upkeep, no_room
+from delayer.serve.beside.beside import Beside, ReadsQueue
+from delayer.serve.beside.events import FUNCTION, Poster, PostsEvents, ReadEvents, Receiver
+from delayer.serve.beside.extensions import Extensions
+from delayer.serve.beside.policies import AskPolicy, AsksPolicy, not_asked
+from delayer.serve.data.space import Space
+from delayer.serve.data.upkeep import GROWS, Upkeep, no_room
+from delayer.serve.suspects import lives
+from delayer.serve.suspects.lives import Alone, Lives, Whose, with_care
+from delayer.serve.turns.fire import Fire, HandedOver
+from delayer.serve.turns.following import AgainSource, FeedSource
+from delayer.serve.turns.minutes import AT_A_TIME, BUDGET, InPortions, Portions
+from delayer.serve.turns.parts import Around, Chosen, NotYet, Parts, register, settings_of
+from delayer.serve.turns.reactions import FEEDS, Published, Subscription, lifecycle_record, record_change
+from delayer.serve.turns.turn import Turn, TurnJob, facts_of
 from delayer.signing.sign import OwnSecrets
 from delayer.timing.decide import Decide
 from delayer.wiring.build import build
@@ -77,7 +77,7 @@ KEYS: Final = "operator-id-key"
 ENDS: Final = frozenset({"api-schedule-delete", "api-schedule-stop", "api-series-delete", "api-group-delete"})
 
 
-@define(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False)
 class ApiCall:
     """A call of the API that waits for its answer."""
 
@@ -86,7 +86,7 @@ class ApiCall:
     answer: Callable[[Response], None]
 
 
-@define(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False)
 class MachineExecutor:
     """Of one action: its desk, at which a course never waits for another."""
 
@@ -130,7 +130,7 @@ class Machine:
         self.turns = Turn(database=self.database)
         self.lives = Lives(database=self.database, clock=self.clock)
         self.lives.begin()
-        self.numbers = Numbers(self.clock, last_number(self.database))
+        self.numbers = Numbers(clock=self.clock, last=last_number(self.database))
         self.feed = SqliteFeed(database=self.database, clock=self.clock, numbers=self.numbers, tables=FEEDS)
         self.items = SqliteStore(database=self.database, noted=self.feed.note, never_expire=FIRED)
         self.counters = FeedCounters(database=self.database, feed=self.feed, tables=FIRED)

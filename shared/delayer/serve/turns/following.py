@@ -15,7 +15,7 @@ from delayer.engines.sqlite.again import Aside, SqliteAgain
 from delayer.engines.sqlite.feed import FedChange, SqliteFeed
 from delayer.engines.sqlite.store import encode
 from delayer.schedule.instants import DAY, Millis, format_instant
-from delayer.serve.turn import BYTES
+from delayer.serve.turns.turn import BYTES
 from delayer.wiring.pump import Batch, Source
 
 GIVEN_UP_AFTER: Final[Millis] = DAY

@@ -9,9 +9,9 @@ from typing import Final
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KEY_BYTES, KeyRing, keys_of_values
 from delayer.engines.sqlite.store import SqliteStore
-from delayer.serve.folder import FULL, write_durably
+from delayer.serve.data.folder import FULL, write_durably
+from delayer.serve.data.signing_rows import keys_of_signing
 from delayer.serve.refusal import Refusal
-from delayer.serve.signing_rows import keys_of_signing
 
 KEYS: Final = "secrets.key"  # the file in the folder
 VARIABLE: Final = "DELAYER_SECRETS_KEY"

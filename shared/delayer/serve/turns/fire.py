@@ -39,7 +39,7 @@ BYTES: Final = 1_000_000  # of records in a page: each is written some three tim
 AFTER_ALL: Final = "\x7f"  # behind all sort keys that begin the same
 
 
-@define
+@define(kw_only=True)
 class HandedOver:
     """The messages that were handed over just now, by their texts: whoever takes them up need not read them."""
 

@@ -11,7 +11,7 @@ from attrs import define, field
 
 from delayer.engines.sqlite.database import Unwritten
 from delayer.schedule.instants import Millis
-from delayer.serve.turn import Turn
+from delayer.serve.turns.turn import Turn
 
 Do = Callable[[], Any]
 NAME = "attempt"

@@ -15,10 +15,10 @@ from delayer.engines.sqlite.database import MEMORY, VERSION
 from delayer.schedule.instants import SECOND, Millis, format_instant, minute_of
 from delayer.schedule.schedule_id import Bucket
 from delayer.schedule.tables import SCHEDULES
-from delayer.serve.fire import AFTER_ALL
+from delayer.serve.data.space import is_restricted
 from delayer.serve.lines import UP_TO, LogLines
-from delayer.serve.machine import Machine
-from delayer.serve.space import is_restricted
+from delayer.serve.turns.fire import AFTER_ALL
+from delayer.serve.turns.machine import Machine
 
 PACKAGE: Final = "delayer-client"  # which has this code in it
 ON_TIME: Final[Millis] = SECOND  # what has been due for longer waits

@@ -13,7 +13,7 @@ from delayer.schedule.instants import MINUTE, Millis
 from delayer.schedule.messages import TimingMessage, decode
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import key_of
-from delayer.serve.beside import AT_A_TIME, Beside
+from delayer.serve.beside.beside import AT_A_TIME, Beside
 from delayer.timing.decide import Decide
 from delayer.timing.rules import At, Chosen, TimeRefused
 

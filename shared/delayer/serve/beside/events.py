@@ -20,9 +20,9 @@ from delayer.http.requests import ApiRequest, Authorization, MissingScope, autho
 from delayer.http.routing import Routed, route_of
 from delayer.schedule.instants import Millis
 from delayer.schedule.schedule import SYSTEM_OWNER
-from delayer.serve.beside import Beside
-from delayer.serve.reactions import FEEDS, lifecycle_record
+from delayer.serve.beside.beside import Beside
 from delayer.serve.refusal import Refusal
+from delayer.serve.turns.reactions import FEEDS, lifecycle_record
 from delayer.signing import routes as signing
 from delayer.signing.ports import SigningRows
 from delayer.signing.rules import signed_headers, signing_secrets

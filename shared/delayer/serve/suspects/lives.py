@@ -50,7 +50,7 @@ SUSPECTS: Final = """
 # ------------------------------------------------------------ the rules
 
 
-@frozen
+@frozen(kw_only=True)
 class LifeNote:
     """The note on a message whose attempt was begun."""
 
@@ -177,7 +177,7 @@ def with_care(execute: Execute, care: Care, kind: str, alone: Alone | None) -> E
     return AloneExecute(**{**own, "seconds": 0}, kind=kind, alone=alone, longest=execute.seconds)
 
 
-@define(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False)
 class Suspect:
     """A message that waits to be attempted alone."""
 
@@ -214,7 +214,9 @@ class Lives:
             if ended_at is None:
                 connection.execute(DIED, (last,))
                 [self._until] = connection.execute("SELECT coalesce(max(number), 0) FROM messages").fetchone()
-            self._notes = {message: LifeNote(life, lives) for message, life, lives in connection.execute(NOTES)}
+            self._notes = {
+                message: LifeNote(life=life, lives=lives) for message, life, lives in connection.execute(NOTES)
+            }
             found = connection.execute(SUSPECTS, (SUSPECT,)).fetchall()
         self.suspects = [
             Suspect(queue=queue, number=number, at=max(at, now + pause_before(self._notes[number].lives)))

@@ -12,8 +12,8 @@ from delayer.dead_letters.commands import DONE, respond
 from delayer.dead_letters.rules import PER_SECOND
 from delayer.engines.ports import Clock, Unavailable
 from delayer.schedule.instants import Millis
-from delayer.serve.machine import Machine
-from delayer.serve.turn import facts_of
+from delayer.serve.turns.machine import Machine
+from delayer.serve.turns.turn import facts_of
 
 DEAD_LETTERS: Final = "operator-dead-letters"
 FUNCTIONS: Final = (DEAD_LETTERS, "operator-flow", "operator-owner-policy", "operator-id-key")

@@ -17,7 +17,7 @@ from delayer.engines.sqlite.store import SqliteStore
 from delayer.owners.rules import Quotas
 from delayer.schedule.instants import DAY, SECOND, Millis
 from delayer.schedule.tables import CONTROL, JOURNAL, LEDGER, REGISTRY, SCHEDULES, WAITING
-from delayer.serve.signing_rows import SealedSigningRows
+from delayer.serve.data.signing_rows import SealedSigningRows
 from delayer.wiring.build import build
 from delayer.wiring.bundle import Bundle
 from delayer.wiring.settings import Settings

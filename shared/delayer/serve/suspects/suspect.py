@@ -1,4 +1,4 @@
-"""Makes one attempt in a process of its own: `python -m delayer.serve.suspect` (ADR 0190).
+"""Makes one attempt in a process of its own: `python -m delayer.serve.suspects.suspect` (ADR 0190).
 
 The process opens no database. It is given the message and the settings on standard input, and asks its parent for what
 an executor reads and writes: rows, and the secrets of connections. It says when it is ready, is told to begin, and
@@ -21,16 +21,16 @@ from queue import SimpleQueue
 from threading import Lock, Thread, Timer
 from typing import IO, Any, Final
 
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from delayer.actions.ports import NotAttempted
 from delayer.actions.rules.model import Result, Retry
 from delayer.engines.ports import Unavailable
 from delayer.schedule.messages import ExecutorMessage
-from delayer.serve.lives import ChildDied, described, judged
-from delayer.serve.parts import Chosen
+from delayer.serve.suspects.lives import ChildDied, described, judged
+from delayer.serve.turns.parts import Chosen
 
-MODULE: Final = "delayer.serve.suspect"
+MODULE: Final = "delayer.serve.suspects.suspect"
 TO_BEGIN: Final = 30.0  # seconds, until a child must be ready
 GRACE: Final = 2.0  # seconds: a target that ends its calls itself does so before
 EXECUTOR: Final = "executor-"  # the name of a function begins so
@@ -60,7 +60,7 @@ class Cue(Enum):
     BEGIN = auto()
 
 
-@frozen
+@frozen(kw_only=True)
 class PortQuestion:
     """A child asks for a method of a port."""
 
@@ -70,7 +70,7 @@ class PortQuestion:
     named: Mapping[str, Any]
 
 
-@frozen
+@frozen(kw_only=True)
 class PortAnswer:
     """Has what it has returned or raised."""
 
@@ -78,7 +78,7 @@ class PortAnswer:
     error: Exception | None = None
 
 
-@frozen
+@frozen(kw_only=True)
 class AttemptOutcome:
     """The result of the attempt, or NotAttempted, and why."""
 
@@ -86,7 +86,7 @@ class AttemptOutcome:
     reason: str = ""
 
 
-@define(eq=False)
+@frozen(kw_only=True, eq=False)
 class Pipe:
     """Both directions. Only a parent and its own child speak over it: both run the same code, with the same rights."""
 
@@ -106,7 +106,7 @@ class Pipe:
 # ------------------------------------------------------------ the parent
 
 
-@define(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False)
 class Children:
     """Makes attempts in child processes, in the place of an executor's target."""
 
@@ -173,7 +173,7 @@ class ChildProcess:
             raise NotAttempted(f"no process for it: {error}") from error
         assert self.process.stdin
         assert self.process.stdout
-        self.pipe = Pipe(self.process.stdout, self.process.stdin)
+        self.pipe = Pipe(source=self.process.stdout, sink=self.process.stdin)
         self._order = order
         self._is_late = False
 
@@ -279,7 +279,7 @@ class ParentProcess:
     def ask(self, port: str, method: str, *arguments: Any, **named: Any) -> Any:
         """Raises what the port raises."""
         with self._lock:
-            self._pipe.send(PortQuestion(port, method, arguments, named))
+            self._pipe.send(PortQuestion(port=port, method=method, arguments=arguments, named=named))
             answered: PortAnswer = self.next_word()
         if answered.error:
             raise answered.error
@@ -302,7 +302,7 @@ class ParentPort:
         return handler
 
 
-@define(eq=False, slots=False)
+@frozen(kw_only=True, eq=False, slots=False)
 class SuspectStack:
     """Stands in for a machine: it has the ports of one executor."""
 
@@ -317,8 +317,8 @@ class SuspectStack:
         import secrets
 
         from delayer.engines.process import InOrder, SystemClock, random_token
-        from delayer.serve.parts import settings_of
-        from delayer.serve.signing_rows import SealedSigningRows
+        from delayer.serve.data.signing_rows import SealedSigningRows
+        from delayer.serve.turns.parts import settings_of
         from delayer.wiring.bundle import Bundle
 
         ports, new_id = Bundle(), partial(secrets.token_hex, 16)
@@ -344,10 +344,10 @@ class SuspectStack:
 def handler_of(order: SuspectOrder, stack: SuspectStack) -> Any:
     """The function of its action: one of Delayer's own, or one of a folder of --actions."""
     if order.file:
-        from delayer.serve.folders import loaded_from
+        from delayer.serve.beside.extensions import loaded_from
 
         return loaded_from(EXECUTOR + order.kind, order.file).handler
-    from delayer.serve.machine import HAVE_SETTINGS
+    from delayer.serve.turns.machine import HAVE_SETTINGS
     from delayer.wiring.functions import loaded
 
     instead = {one: {"setting": order.settings.__getitem__} for one in HAVE_SETTINGS}
@@ -360,24 +360,24 @@ def main() -> None:
     os.dup2(2, 1)
     with suppress(OSError):  # for want of memory, the system should not end the engine
         Path(OOM).write_text(FIRST_TO_GO)
-    parent = ParentProcess(Pipe(os.fdopen(os.dup(0), "rb"), sink))
+    parent = ParentProcess(Pipe(source=os.fdopen(os.dup(0), "rb"), sink=sink))
     order: SuspectOrder = parent.next_word()
     from delayer.execute.execute import reached
 
-    stack = SuspectStack(parent, order)
+    stack = SuspectStack(parent=parent, order=order)
     handler = handler_of(order, stack)
     handler.ports = stack.ports(EXECUTOR + order.kind)
     parent.say(Cue.READY)
     parent.next_word()
     try:
-        outcome = AttemptOutcome(reached(handler.target, order.message, stack.observer))
+        outcome = AttemptOutcome(result=reached(handler.target, order.message, stack.observer))
     except NotAttempted as error:
-        outcome = AttemptOutcome(None, str(error))
+        outcome = AttemptOutcome(result=None, reason=str(error))
     parent.say(outcome)
     os._exit(0)  # whatever it has left behind
 
 
 if __name__ == "__main__":
-    from delayer.serve import suspect  # what is pickled must have the name by which its reader finds it
+    from delayer.serve.suspects import suspect  # what is pickled must have the name by which its reader finds it
 
     suspect.main()

@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import define, field
 
-from delayer.serve.folder import FULL
+from delayer.serve.data.folder import FULL
 
 MEGABYTE: Final = 1_000_000
 RESTRICTED: Final = 100 * MEGABYTE  # bytes; with fewer free ones nothing new is taken
@@ -38,7 +38,7 @@ def step(free: int, *, has_reserve: bool) -> ReserveStep:
     return ReserveStep.KEEP if is_restricted(free - RESERVE) else ReserveStep.REFILL
 
 
-@define
+@define(kw_only=True)
 class Space:
     """Looks after the free space of a folder. One thread at a time uses it."""
 

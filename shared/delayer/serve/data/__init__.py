@@ -1,0 +1,1 @@
+"""The data folder: its lock, its keys, its disk."""

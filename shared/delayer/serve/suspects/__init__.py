@@ -1,0 +1,1 @@
+"""What the process may have died with."""

@@ -1,0 +1,1 @@
+"""One turn after the other: what is due, calls, outcomes, and what follows from them."""
