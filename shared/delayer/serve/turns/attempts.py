@@ -29,7 +29,10 @@ class Pool:
     is_winding_down: bool = field(default=False, init=False)  # no attempt begins: what is claimed stays claimed
 
     def start(self, of: "Attempts", number: int, do: Do) -> None:
-        """As soon as there is a thread."""
+        """Does it as soon as there is a thread. Its outcome, or what it raises, comes back to `of`.
+
+        Nothing begins any more once the pool winds down.
+        """
         if self.is_winding_down:
             return
         self.under_way += 1
@@ -51,7 +54,10 @@ class Pool:
             self.wake()
 
     def close(self) -> None:
-        """After what they do now."""
+        """Ends the threads after what they do now; none is waited for.
+
+        What has begun comes back all the same.
+        """
         for _ in self._threads:
             self._orders.put(None)
 
