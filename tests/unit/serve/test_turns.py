@@ -19,7 +19,7 @@ from delayer.serve.attempts import Attempts, Pool
 from delayer.serve.events import route
 from delayer.serve.fire import Fire
 from delayer.serve.lead import CALLS, Leader
-from delayer.serve.machine import ApiCall
+from delayer.serve.machine import LAYOUT, ApiCall
 from delayer.serve.turn import ROWS, TurnJob
 from delayer_client.testing.stack import Observer
 from tests.unit.serve.machines import HERE, SETTINGS, Running
@@ -214,8 +214,8 @@ def test_outcomes_that_exceed_their_share_are_written_in_the_next_turn() -> None
 def test_the_thread_of_turns_takes_what_ends_something_first(tmp_path: Path) -> None:
     """However many others wait in front of it."""
     keys = KeyRing(keys=(b"k" * 32,))
-    path = str(tmp_path / "delayer.db")
-    leader = Leader(path=path, observer=Observer(), environment=SETTINGS, keys=keys)
+    database = Database(path=str(tmp_path / "delayer.db"), layout=LAYOUT)
+    leader = Leader(database=database, observer=Observer(), environment=SETTINGS, keys=keys)
     for number in range(3 * CALLS):
         leader.inbox.put(TurnJob(do=lambda: None, deliver=lambda _: None, function=str(number)))
     leader.ending.put(TurnJob(do=lambda: None, deliver=lambda _: None, function="api-schedule-delete"))
