@@ -152,14 +152,14 @@ class SqliteFeed:
             self._is_known = True
         return self.cursors.get(reader, 0)
 
-    def pass_by(self, reader: str, number: int) -> None:
-        """Nothing up to there is for it. After a crash, or when something was undone, it may look once more: that is
-        not written for itself, but once in a minute, or a reader of little would look through days.
+    def pass_by(self, reader: str, number: int) -> bool:
+        """Nothing up to there is for it: that is not written for itself. Whether it is to be moved there all the same,
+        as it is once in a minute: otherwise a reader of little would look through days, when something was undone.
         """
         if number - self._stored.get(reader, 0) >= PASSED_BY:
-            self.move(reader, number)
-        else:
-            self.cursors[reader] = number
+            return True
+        self.cursors[reader] = number
+        return False
 
     def move(self, reader: str, number: int) -> None:
         """It has read up to there."""
