@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from standardwebhooks import Webhook
 
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.serve.beside.events import BATCH, READER, Receiver, receiver_of
+from delayer.serve.data.space import MEGABYTE, Space
 from delayer.serve.refusal import Refusal
+from delayer.serve.turns.machine import TIMING
 from delayer.targets.http_request import NoReply, Request
 from tests.unit.serve.machines import Running
 
@@ -169,6 +172,36 @@ def test_a_receiver_that_is_away_keeps_no_turn_waiting() -> None:
     running.run(2 * MINUTE)
     assert running.call("GET", f"/schedules/{schedule}")[1]["state"] == "executed"
     assert len(inbox.posts) < 12
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_no_receiver_that_is_away_or_gone_keeps_events_for_ever(tmp_path: Path, is_named: bool) -> None:
+    """They are kept for a week: who has not taken them until then hears up to where some are missing (ADR 0188)."""
+    inbox = Inbox(answers=[500] * 10_000)
+    running = Running(receiver=inbox.receiver)
+    running.schedule(60)
+    running.run(MINUTE)
+    assert running.machine.feed.cursor(READER) < running.machine.feed.last
+    if not is_named:
+        running = Running(running.database, running.clock.now())
+    running.clock.move(8 * DAY)
+    running.settle()
+    space = Space(folder=tmp_path, free=lambda: 10**10, reserve=MEGABYTE)
+    upkeep = running.machine.upkeep(space, lambda: 0)
+    while upkeep.forget():
+        pass
+    assert len(running.database.read("SELECT number FROM changes", ())) <= 2
+
+
+def test_a_reader_of_little_does_not_look_through_days_after_something_was_undone() -> None:
+    running = Running()
+    feed = running.machine.feed
+    for _ in range(50):
+        running.schedule(HOUR // SECOND)
+        running.run(MINUTE)
+    feed.database.begin()
+    feed.database.rollback()
+    assert len(feed.after(feed.cursor(TIMING), 1_000)) <= 2
 
 
 def test_a_gap_is_warned_of() -> None:

@@ -15,7 +15,7 @@ from delayer.engines.ports import Clock
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.store import decode
 from delayer.engines.store.model import ItemChange, TextChange
-from delayer.schedule.instants import Millis
+from delayer.schedule.instants import MINUTE, Millis
 
 LAYOUT: Final = """
     CREATE TABLE changes (
@@ -39,6 +39,7 @@ LAYOUT: Final = """
     CREATE INDEX again_by_time ON again (reader, at);
 """
 RECENT: Final = 1_000
+PASSED_BY: Final = MINUTE * 1_000  # of numbers, which are in the order of time
 FORGOTTEN: Final = "forgotten"  # stands among the readers: up to there, changes are not kept any more
 APPEND: Final = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)"
 AFTER: Final = (
@@ -79,6 +80,7 @@ class SqliteFeed:
     tables: Collection[str]
     last: int = field(default=0, init=False)  # number of the newest
     cursors: dict[str, int] = field(factory=dict, init=False)
+    _stored: dict[str, int] = field(factory=dict, init=False)  # the same, without what was passed by
     _is_known: bool = field(default=True, init=False)  # the cursors are as on the disk
     _before_recent: int = field(default=0, init=False)
     _moment: Millis | None = field(default=None, init=False)
@@ -88,6 +90,7 @@ class SqliteFeed:
     def __attrs_post_init__(self) -> None:
         [(self.last,)] = self.database.read("SELECT coalesce(max(number), 0) FROM changes", ())
         self.cursors = dict(self.database.read(READERS, ()))
+        self._stored = dict(self.cursors)
         self.database.undone.append(self._forget_recent)
 
     def _forget_recent(self) -> None:
@@ -145,18 +148,24 @@ class SqliteFeed:
         if not self._is_known:
             with self.database.reading() as connection:
                 self.cursors = dict(connection.execute(READERS).fetchall())
+            self._stored = dict(self.cursors)
             self._is_known = True
         return self.cursors.get(reader, 0)
 
-    def pass_by(self, reader: str, number: int) -> None:
-        """Nothing up to there is for it. After a crash it may look once more: that is not written for itself."""
+    def pass_by(self, reader: str, number: int) -> bool:
+        """Nothing up to there is for it: that is not written for itself. Whether it is to be moved there all the same,
+        as it is once in a minute: otherwise a reader of little would look through days, when something was undone.
+        """
+        if number - self._stored.get(reader, 0) >= PASSED_BY:
+            return True
         self.cursors[reader] = number
+        return False
 
     def move(self, reader: str, number: int) -> None:
         """It has read up to there."""
         with self.database.writing() as connection:
             connection.execute(MOVE, (reader, number))
-        self.cursors[reader] = number
+        self.cursors[reader] = self._stored[reader] = number
 
     def forget(self, before: Millis, readers: Collection[str], at_most: int) -> int:
         """Deletes what all have read and what is older, but nothing that was set aside, nor anything after that.

@@ -4,7 +4,7 @@ import base64
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from attrs import field, frozen
@@ -114,7 +114,8 @@ def _restored(value: Any) -> Value:
     return value
 
 
-class DueItem(NamedTuple):
+@frozen(kw_only=True)
+class DueItem:
     """An item as it is stored: whether it can be read is seen later."""
 
     partition: str
@@ -201,7 +202,8 @@ class SqliteStore:
 
     def due(self, table: str, partition: str, sort: str, at_most: int) -> list[DueItem]:
         """The first items of a table up to these keys: its keys are in the order of time."""
-        return [DueItem(*row) for row in self.database.read(DUE, (table, partition, sort, at_most))]
+        rows = self.database.read(DUE, (table, partition, sort, at_most))
+        return [DueItem(partition=partition, sort=sort, text=text) for partition, sort, text in rows]
 
     def first(self, table: str) -> str | None:
         """The sort key of the first item."""

@@ -50,10 +50,8 @@ class FeedSource(Source):
         changes = fitting(self.feed.after(cursor, 1 if cursor < self._alone_until else self.at_most))
         self._number = len(changes)
         items = self.items_of(changes, self._unread)
-        if items or self._unread:
+        if items or self._unread or (changes and self.feed.pass_by(self.function, changes[-1].number)):
             yield Batch(source=self, items=items, shard=changes[-1].number)
-        elif changes:
-            self.feed.pass_by(self.function, changes[-1].number)
 
     def items_of(self, changes: Sequence[FedChange], unread: dict[int, str]) -> list[Any]:
         """As the step takes them. What cannot be read is noted."""
