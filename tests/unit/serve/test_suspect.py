@@ -205,8 +205,7 @@ def evolve_alone(world: Any) -> Any:
     machine = following.machine
     alone = world.machine.alone
     own = {"items": machine.items, "seal": machine.around.seal, "observer": following.observer}
-    alone.ports = {**alone.ports, **own}
-    machine.alone = alone
+    machine.alone = evolve(alone, ports={**alone.ports, **own})
     return following
 
 

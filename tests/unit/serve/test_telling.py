@@ -1,4 +1,4 @@
-"""What has happened is told while nothing else is due, the more at a time the longer that is."""
+"""What has happened is announced while nothing else is due, the more at a time the longer that is."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def told_in_a_turn(running: Running) -> int:
 
 
 @pytest.mark.parametrize(
-    ("gap", "told"),
+    ("gap", "announced"),
     [
         (TELLING, ANNOUNCED),
         (2 * TELLING - 1, ANNOUNCED),
@@ -34,7 +34,7 @@ def told_in_a_turn(running: Running) -> int:
         (None, MOST_ANNOUNCED),
     ],
 )
-def test_the_longer_nothing_else_is_due_the_more_is_told(gap: Millis | None, told: int) -> None:
+def test_the_longer_nothing_else_is_due_the_more_is_told(gap: Millis | None, announced: int) -> None:
     running = Running()
     running.schedule(1)
     running.settle()
@@ -45,7 +45,7 @@ def test_the_longer_nothing_else_is_due_the_more_is_told(gap: Millis | None, tol
     for _ in range(2):
         status, _ = running.call("POST", "/schedules/batch", BATCH)
         assert status == 200
-    assert told_in_a_turn(running) == told
+    assert told_in_a_turn(running) == announced
 
 
 def test_whoever_is_far_behind_reads_on_where_it_was() -> None:

@@ -162,7 +162,7 @@ def test_a_turn_has_a_bound_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_ends_something_comes_before_all_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Postponed calls, new ones, and the outcomes of 64 attempts are all there: a cancel is answered first."""
+    """Calls that wait, new ones, and the outcomes of 64 attempts are all there: a cancel is answered first."""
     running = Running()
     soon = [running.schedule() for _ in range(64)]
     late = running.schedule(60)
@@ -221,6 +221,6 @@ def test_the_thread_of_turns_takes_what_ends_something_first(tmp_path: Path) -> 
     leader.ending.put(TurnJob(do=lambda: None, deliver=lambda _: None, function="api-schedule-delete"))
     taken = leader.collect(0)
     assert [one.function for one in taken] == ["api-schedule-delete", *map(str, range(CALLS))]
-    leader.machine.postponed = [*taken[:CALLS]]
+    leader.machine.waiting_calls = [*taken[:CALLS]]
     assert leader.collect(10) == []
     leader.machine.database.close()

@@ -1,1 +1,1 @@
-"""What is done beside the turns, in threads: subscribers, events, code of others."""
+"""Threads beside the turns: subscribers, events, code of others."""

@@ -1,1 +1,1 @@
-"""What operators ask for."""
+"""Operators, and how they are answered."""

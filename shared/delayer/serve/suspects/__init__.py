@@ -1,1 +1,1 @@
-"""What the process may have died with."""
+"""Messages with which the process may have died."""

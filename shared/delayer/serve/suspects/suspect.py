@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import Enum, auto
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
@@ -309,8 +309,10 @@ class SuspectStack:
     parent: ParentProcess
     order: SuspectOrder
 
-    def __attrs_post_init__(self) -> None:
-        self.observer = ParentPort(self.parent, "observer")
+    @cached_property
+    def observer(self) -> Any:
+        """That of the parent."""
+        return ParentPort(self.parent, "observer")
 
     def ports(self, function: str) -> Any:
         """Of the parent, but for time and chance."""

@@ -131,12 +131,12 @@ class Leader:
             self.readers.submit(self._read, call)
             return
         answer = partial(self._note, call)
-        told = ApiCall(function=call.function, request=call.request, answer=answer)
+        asked = ApiCall(function=call.function, request=call.request, answer=answer)
         if call.function in ENDS:
-            self.ending.put(told)
+            self.ending.put(asked)
             self.inbox.put(None)
         else:
-            self.inbox.put(told)
+            self.inbox.put(asked)
 
     def _read(self, call: WaitingCall) -> None:
         deliver([(call, self.machine.read_events(call.request))])
@@ -252,13 +252,13 @@ class Leader:
 
     def collect(self, seconds: float) -> list[ApiCall | TurnJob]:
         """Those that end something overtake the others. No more is taken along than the machine may soon answer."""
-        most = CALLS - len(self.machine.postponed)
+        most = CALLS - len(self.machine.waiting_calls)
         calls = _taken(self.inbox, most, seconds) if most > 0 else []
         return [*_taken(self.ending, CALLS, 0), *calls]
 
 
 def _taken(inbox: "SimpleQueue[ApiCall | TurnJob | None]", at_most: int, seconds: float) -> list[ApiCall | TurnJob]:
-    """What there is now; or, if there is nothing, what comes first within these seconds."""
+    """Takes what there is now; or, if there is nothing, what comes first within these seconds."""
     taken: list[ApiCall | TurnJob] = []
     with suppress(Empty):
         one = inbox.get(timeout=seconds) if seconds > 0 else inbox.get_nowait()

@@ -117,7 +117,7 @@ class Machine:
     beside_for: Callable[["Machine"], Workers] | None = None
     is_restricted: bool = field(init=False, default=False)  # there is too little disk for anything new
     turns: Turn = field(init=False)
-    postponed: list[ApiCall | TurnJob] = field(init=False, factory=list)  # the next turn answers them
+    waiting_calls: list[ApiCall | TurnJob] = field(init=False, factory=list)  # the next turn answers them
     queues: dict[str, SqliteQueue] = field(init=False, factory=dict)
     executors: dict[str, MachineExecutor] = field(init=False, factory=dict)
     modules: dict[str, Any] = field(init=False, factory=dict)  # of functions, as they are deployed
@@ -333,11 +333,11 @@ class Machine:
         """Does what there is to do now, and commits it. Whether there was anything.
 
         In this order, each with a share of its own: what ends something, what is due, outcomes, what has come from
-        threads, all other calls, and what follows from changes. Calls for which no share is left are `postponed`.
+        threads, all other calls, and what follows from changes. Calls that are above it wait for the next turn.
         """
         self.turns.begin()
         calls_only = calls_only or not self.turns.can_write
-        calls, self.postponed = [*self.postponed, *calls], []
+        calls, self.waiting_calls = [*self.waiting_calls, *calls], []
         try:
             again, self._again = self._again, []
             for do in again:
@@ -399,7 +399,7 @@ class Machine:
         self.turns.begin_part()
         for number, call in enumerate(calls):
             if number and self.turns.is_spent:
-                self.postponed += calls[number:]
+                self.waiting_calls += calls[number:]
                 return
             if isinstance(call, TurnJob):
                 self.turns.do(call.do, call.deliver)
