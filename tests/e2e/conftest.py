@@ -68,6 +68,13 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture(scope="session")
+def receiver_on_aws() -> Iterator[Receiver]:
+    """Another one, for the stack: a test that runs there, too, has the same paths."""
+    with Receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture(scope="session")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningEngine]:
     """The engine that the tests of this process have in common."""
     with RunningEngine(tmp_path_factory.mktemp("engine") / "data") as engine:
@@ -94,9 +101,9 @@ def client(engine: RunningEngine, receiver: Receiver, request: pytest.FixtureReq
 
 
 @pytest.fixture(scope="module")
-def on_aws(main: Shared, receiver: Receiver, request: pytest.FixtureRequest) -> Iterator[StackClient]:
+def on_aws(main: Shared, receiver_on_aws: Receiver, request: pytest.FixtureRequest) -> Iterator[StackClient]:
     """A client of the common stack, as an owner of this module alone."""
-    with closing(StackClient(main.stack, receiver, owner_of(request))) as client:
+    with closing(StackClient(main.stack, receiver_on_aws, owner_of(request))) as client:
         yield client
 
 

@@ -64,13 +64,13 @@ class OtherStacks:
 
 
 @pytest.fixture(scope="module")
-def others(client: StackClient) -> OtherStacks:
+def others(on_aws: StackClient) -> OtherStacks:
     """What comes back to executor-remote is received again soon, and so becomes a suspect."""
-    sqs = client.stack.client("sqs")
+    sqs = on_aws.stack.client("sqs")
     for url in sqs.list_queues()["QueueUrls"]:
         if "executor-remote" in url or "Executorremote" in url:
             sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "3"})
-    return OtherStacks(client)
+    return OtherStacks(on_aws)
 
 
 def note(client: StackClient, due: int, topic: str = "night-shift") -> tuple[int, dict[str, Any]]:

@@ -15,11 +15,11 @@ VISIBILITY = 1  # seconds in place of the template's 120: an event that was not 
 
 
 @pytest.fixture
-def impatient(client: StackClient) -> Iterator[StackClient]:
-    sqs = client.stack.client("sqs")
+def impatient(on_aws: StackClient) -> Iterator[StackClient]:
+    sqs = on_aws.stack.client("sqs")
     [url] = sqs.list_queues(QueueNamePrefix="delayer-subscriber-failed-webhook")["QueueUrls"]
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": str(VISIBILITY)})
-    yield client
+    yield on_aws
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "120"})
 
 

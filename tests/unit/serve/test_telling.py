@@ -13,7 +13,7 @@ ACTION = {"type": "http-request", "url": "https://a.example/"}
 BATCH = {"schedules": [{"delaySeconds": HOUR, "action": ACTION}] * 50}
 
 
-def told_in_a_turn(running: Running) -> int:
+def announced_in_a_turn(running: Running) -> int:
     def left() -> int:
         cursor = running.machine.feed.cursor(EVENTS)
         [(number,)] = running.database.read("SELECT count(*) FROM changes WHERE number > ?", (cursor,))
@@ -34,7 +34,7 @@ def told_in_a_turn(running: Running) -> int:
         (None, MOST_ANNOUNCED),
     ],
 )
-def test_the_longer_nothing_else_is_due_the_more_is_told(gap: Millis | None, announced: int) -> None:
+def test_the_longer_nothing_else_is_due_the_more_is_announced(gap: Millis | None, announced: int) -> None:
     running = Running()
     running.schedule(1)
     running.settle()
@@ -45,7 +45,7 @@ def test_the_longer_nothing_else_is_due_the_more_is_told(gap: Millis | None, ann
     for _ in range(2):
         status, _ = running.call("POST", "/schedules/batch", BATCH)
         assert status == 200
-    assert told_in_a_turn(running) == announced
+    assert announced_in_a_turn(running) == announced
 
 
 def test_whoever_is_far_behind_reads_on_where_it_was() -> None:
