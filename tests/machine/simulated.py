@@ -88,7 +88,7 @@ WHOLE: Final = "a part of a turn that fails is undone whole, with all that it ha
 ONE_READER: Final = "there is one thread that reads and writes: nothing comes between the two, and nothing is read late"
 LIVES: Final = "a killer is found by the number of the life and not by receives: tests/unit/serve/test_lives.py"
 NO_EVENT_LOST: Final = "no event is lost: the cursor of the feed moves with what it leads to"
-ALL_TOLD: Final = "the journal is told of each event here: none is left out because a later one repeats it"
+EACH_EVENT: Final = "the journal is told of each event here: none is left out because a later one repeats it"
 OF_ITS_RECORD: Final = "nobody is told the time that is in an id: the record is there until it is claimed"
 NO_RELAXED: Final = "what is relaxed is in the same table as all else, and TTL deletes nothing"
 NO_SHARED_MEMORY: Final = "there is one process: nobody else has written what it remembers"
@@ -143,8 +143,8 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "suspected-by-its-receives": LIVES,
     "any-death-counts": LIVES,
     "never-a-killer": LIVES,
-    "end-without-its-times": ALL_TOLD,
-    "attempt-not-journaled": ALL_TOLD,
+    "end-without-its-times": EACH_EVENT,
+    "attempt-not-journaled": EACH_EVENT,
     "no-net": NO_EVENT_LOST,
     "net-looks-once": NO_EVENT_LOST,
     "relaxed-nonce-of-its-own": NO_RELAXED,

@@ -64,7 +64,7 @@ def _cancel(world: World, disk: Disk, rules: Rules) -> World | None:
 
 
 def _answered(world: World, answer: str, rules: Rules) -> World:
-    return evolve(world, held=world.held | {answer}) if rules.answers_last else _told(world, answer)
+    return evolve(world, held=world.held | {answer}) if rules.answers_last else _answered(world, answer)
 
 
 def _claim(world: World, disk: Disk, rules: Rules) -> World | None:
@@ -124,11 +124,11 @@ def _commit(world: World, rules: Rules) -> Iterator[Moved]:
 def _delivered(world: World) -> World:
     after = evolve(world, turn=None, is_committed=False, held=frozenset(), can_write=True)
     for answer in sorted(world.held):
-        after = _told(after, answer)
+        after = _answered(after, answer)
     return checked(after)
 
 
-def _told(world: World, what: str) -> World:
+def _answered(world: World, what: str) -> World:
     match what:
         case "201":
             return evolve(world, post=what)
@@ -212,5 +212,5 @@ def checked(world: World) -> World:
 
 def is_over(world: World) -> bool:
     """All has come to its end."""
-    is_told = world.post == "201" and world.cancel in ("", "200", "409")
-    return is_told and world.turn is None and world.disk.row in ("executed", "cancelled") and not world.attempt
+    is_answered = world.post == "201" and world.cancel in ("", "200", "409")
+    return is_answered and world.turn is None and world.disk.row in ("executed", "cancelled") and not world.attempt
