@@ -64,7 +64,7 @@ def _cancel(world: World, disk: Disk, rules: Rules) -> World | None:
 
 
 def _answered(world: World, answer: str, rules: Rules) -> World:
-    return evolve(world, held=world.held | {answer}) if rules.answers_last else _answered(world, answer)
+    return evolve(world, held=world.held | {answer}) if rules.answers_last else _heard(world, answer)
 
 
 def _claim(world: World, disk: Disk, rules: Rules) -> World | None:
@@ -124,11 +124,11 @@ def _commit(world: World, rules: Rules) -> Iterator[Moved]:
 def _delivered(world: World) -> World:
     after = evolve(world, turn=None, is_committed=False, held=frozenset(), can_write=True)
     for answer in sorted(world.held):
-        after = _answered(after, answer)
+        after = _heard(after, answer)
     return checked(after)
 
 
-def _answered(world: World, what: str) -> World:
+def _heard(world: World, what: str) -> World:
     match what:
         case "201":
             return evolve(world, post=what)
