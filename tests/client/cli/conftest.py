@@ -71,8 +71,8 @@ class Cli:
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing of the user's own; a window of 80 columns."""
-    for name in (*VARIABLES.values(), "NO_COLOR"):
+    """Nothing of the user's own, nor of who runs the tests; a window of 80 columns."""
+    for name in (*VARIABLES.values(), "NO_COLOR", "DELAYER_CI"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("DELAYER_CONFIG", str(tmp_path / "config" / "config.toml"))
     monkeypatch.setenv("TZ", "UTC")
