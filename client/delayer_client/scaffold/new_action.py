@@ -22,6 +22,7 @@ from delayer_client.scaffold import (
 
 INTO: Final = "my-actions"
 EXAMPLE: Final = "slack-post"
+OF_FOLDERS: Final = ("executor-", "policy-", "subscriber-")  # what the engine has below --actions
 
 
 class NotMade(Exception):
@@ -45,6 +46,8 @@ class NameRules:
             )
         if len(name) > self.longest:
             raise NotMade(f"{name} has {len(name)} characters, and {self.longest} are the most. Choose a shorter name.")
+        if name.startswith(OF_FOLDERS):
+            raise NotMade(f"The folder {name} would not be taken for an action of this name. Leave out the first word.")
         if name in self.taken:
             raise NotMade(f"There is a built-in action {name}. Choose another name.")
         if has_a_meaning(class_name(name), OF_EXECUTORS):

@@ -11,7 +11,7 @@ from typing import Any, Final
 from attrs import define, field, frozen
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.database import Broken
+from delayer.engines.sqlite.database import APPLICATION, VERSION, Broken
 from delayer.schedule.instants import DAY
 from delayer.serve.beside.events import receiver_of, route
 from delayer.serve.beside.extensions import absent_in, aws_settings, extensions_in
@@ -96,6 +96,7 @@ def _leader(
     others: Mapping[str, Any],
 ) -> Leader:
     """Raises Refusal if the database cannot be opened, or a key that its rows need is not there."""
+    folder.examine(APPLICATION, VERSION)  # nothing is reserved beside a file of somebody else's
     space = Space(folder=folder.path, free=folder.free)
     with suppress(OSError):  # it is looked at again
         space.look()

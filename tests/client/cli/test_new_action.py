@@ -69,6 +69,7 @@ def test_its_test_passes_where_the_client_is_installed(delayer: Cli, here: Path)
         ("http-request", "There is a built-in action http-request"),
         ("message", "would be Message, and this name has a meaning"),
         ("value-error", "has a meaning"),
+        *((name, "would not be taken for an action") for name in ("executor-x", "policy-x", "subscriber-x")),
         *((name, "has a meaning") for name in map(str.lower, author_imports)),
     ],
 )

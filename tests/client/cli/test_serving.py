@@ -156,6 +156,7 @@ def test_what_is_no_database_is_left_as_it_is(delayer: Cli, tmp_path: Path) -> N
     status, said = refused(delayer, "--port", "0", "--data", str(tmp_path))
     assert (status, "is no database of SQLite" in said) == (2, True)
     assert (tmp_path / "delayer.db").read_text() == "something else" * 100
+    assert not (tmp_path / "reserve").exists()
 
 
 def test_others_may_not_call_without_tokens(delayer: Cli, tmp_path: Path) -> None:
