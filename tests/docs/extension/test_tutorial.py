@@ -125,7 +125,7 @@ class Copy:
 
     def _start(self) -> subprocess.Popen[bytes]:
         with (self.root / "shown.txt").open("wb") as shown:
-            command = ["make", "local", f"PORT={self.port}"]
+            command = ["make", "local-aws", f"PORT={self.port}"]
             return subprocess.Popen(command, cwd=self.root, stdout=shown, stderr=shown, start_new_session=True)
 
     def _wait_for(self, text: str, process: subprocess.Popen[bytes]) -> None:

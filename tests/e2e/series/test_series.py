@@ -21,7 +21,7 @@ def test_a_series_fires_and_goes_on(client: Client) -> None:
     due = now() + SOON
     body = {
         "repeat": each_minute(due).as_json(),
-        "action": client.target("/series").as_json(),
+        "action": client.target("/each-minute").as_json(),
         "payload": "<delayer.occurrence.number>",
         "group": "e2e",
     }
@@ -30,7 +30,7 @@ def test_a_series_fires_and_goes_on(client: Client) -> None:
     made_id = made["seriesId"]
     assert headers["location"] == f"/series/{made_id}"
     assert made["next"] == format_instant(due)
-    [request] = client.arrivals("/series")
+    [request] = client.arrivals("/each-minute")
     assert json.loads(request.body) == "1"
     assert request.headers["delayer-schedule-id"] == made["occurrence"]["scheduleId"]
     patient = client.of(None, Retrying())
