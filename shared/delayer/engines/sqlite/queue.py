@@ -25,7 +25,10 @@ LAYOUT: Final = """
     CREATE INDEX messages_by_time ON messages (queue, visible_at, number);
     CREATE UNIQUE INDEX messages_once ON messages (queue, once) WHERE once <> '';
 """
-SEND: Final = "INSERT OR IGNORE INTO messages VALUES (?, ?, ?, ?, 0, ?, ?, ?)"  # one of those that are `once` the same
+# One of those that are `once` the same.
+SEND: Final = """
+    INSERT INTO messages VALUES (?, ?, ?, ?, 0, ?, ?, ?) ON CONFLICT (queue, once) WHERE once <> '' DO NOTHING
+"""
 READY: Final = """
     SELECT number, sent_at, tries, message_group, body FROM messages
     WHERE queue = ? AND visible_at <= ? ORDER BY visible_at, number LIMIT ?
@@ -82,14 +85,14 @@ class SqliteQueue:
 
     def send(self, messages: Sequence[Outgoing]) -> list[int]:
         now = self.clock.now()
-        rows = [
-            (
-                *(self.numbers(), self.name, now + one.delay_seconds * SECOND, now),
-                *(one.message_group, one.once, one.body),
-            )
-            for one in messages
-        ]
-        with self.database.writing() as connection:
+        with self.database.writing() as connection:  # one thread at a time: no number is given twice
+            rows = [
+                (
+                    *(self.numbers(), self.name, now + one.delay_seconds * SECOND, now),
+                    *(one.message_group, one.once, one.body),
+                )
+                for one in messages
+            ]
             connection.executemany(SEND, rows)
             self.database.bytes_written += sum(len(one.body) for one in messages)
         self._next = 0
@@ -173,7 +176,7 @@ class SqliteQueue:
         until = self.clock.now() + seconds * SECOND
         with self.database.writing() as connection:
             connection.executemany(AGAIN, [(until, int(one.message_id)) for one in messages])
-        self.forget(messages)
+            self.database.when_written(partial(self.forget, messages))
 
     def forget(self, batch: Sequence[ReceivedMessage]) -> None:
         """Nobody has them any more."""

@@ -27,15 +27,14 @@ class Beside:
     _settling: list[Callable[[], None]] = field(factory=list, init=False)  # what could not be written
 
     def lead(self) -> bool:
-        """Begins what is on the disk, and settles what has ended. Whether there was anything."""
+        """Settles what has ended. Whether there was anything."""
         again, self._settling = self._settling, []
         for do in again:
             do()
         ended = self.workers.ended(None)
         for number, outcome in ended:
             self.settle(number, outcome)
-        begun = not self.turn.database.is_dirty and self.begin()
-        return bool(again or ended) or begun
+        return bool(again or ended)
 
     def start(self, do: Callable[[], object]) -> int:
         """In a thread. Returns its number."""
@@ -54,7 +53,7 @@ class Beside:
             written()
 
     def begin(self) -> bool:
-        """Whether anything was begun."""
+        """Begins what is on the disk, at the start of a turn. Whether there was anything."""
         raise NotImplementedError
 
     def settle(self, number: int, outcome: Any) -> None:

@@ -26,15 +26,9 @@ class Pool:
     _orders: "SimpleQueue[tuple[Attempts, int, Do] | None]" = field(factory=SimpleQueue, init=False)
     _threads: list[Thread] = field(factory=list, init=False)
     under_way: int = field(default=0, init=False)  # also those that wait for a thread
-    is_winding_down: bool = field(default=False, init=False)  # no attempt begins: what is claimed stays claimed
 
     def start(self, of: "Attempts", number: int, do: Do) -> None:
-        """Does it as soon as there is a thread. Its outcome, or what it raises, comes back to `of`.
-
-        Nothing begins any more once the pool winds down.
-        """
-        if self.is_winding_down:
-            return
+        """Does it as soon as there is a thread. Its outcome, or what it raises, comes back to `of`."""
         self.under_way += 1
         if len(self._threads) < min(self.under_way, self.size):
             thread = Thread(target=self._work, name=NAME, daemon=True)

@@ -69,7 +69,7 @@ CALLS: Final = 64  # in one turn
 READERS: Final = 2  # calls that only read what is on the disk, at a time
 LONGEST_SLEEP: Final[Millis] = SECOND  # the monotonic clock stands still while the machine sleeps
 PATIENCE: Final[Millis] = 30 * SECOND  # so long attempts under way are waited for at the end
-LAST_TURNS: Final = 5  # for outcomes that came last
+LAST_TURNS: Final = 50  # for outcomes that came last, and what follows from them
 AT_THE_END: Final = 0.1  # seconds between two turns
 ANSWER_SECONDS: Final = 30.0
 
@@ -169,7 +169,7 @@ class Leader:
 
     def wind_down(self) -> None:
         """No attempt begins any more; calls are answered. Any thread may call it, and a signal handler."""
-        self.pool.is_winding_down = True
+        self.machine.wind_down()
         self._ends_at = self._ends_at or self.clock.now() + PATIENCE
         self.inbox.put(None)
 
@@ -195,10 +195,11 @@ class Leader:
 
     def _refuse_rest(self) -> None:
         """Nobody waits for what nobody will do."""
-        with suppress(Empty):
-            while True:
-                if isinstance(one := self.inbox.get_nowait(), TurnJob):
-                    one.deliver(Unavailable("the engine has ended"))
+        ended = Unavailable("the engine has ended")
+        left = [*self.machine.waiting_calls, *_taken(self.ending, sys.maxsize, 0), *_taken(self.inbox, sys.maxsize, 0)]
+        for one in left:
+            if isinstance(one, TurnJob):
+                one.deliver(ended)
 
     def _has_ended(self) -> bool:
         return self.is_stopping and (not self.pool.under_way or self.clock.now() >= self._ends_at)
@@ -212,9 +213,9 @@ class Leader:
                 self._keep_up(0 if moved or not self.inbox.empty() else round(self._seconds() * SECOND))
                 calls = self.collect(0 if moved else self._seconds())
             for _ in range(LAST_TURNS):
-                if not self._turn(calls):
+                if not self._turn(calls) and self._has_ended():
                     break
-                calls = self.collect(0)
+                calls = self.collect(AT_THE_END if self.pool.under_way else 0)
         except BaseException as error:  # noqa: BLE001 - whoever waits for this thread is told
             if broken := self.machine.database.broken:
                 self._end(broken)

@@ -62,6 +62,7 @@ GREATEST: Final = """
 """
 CLAIMS: Final = 64  # in one turn
 PAUSE: Final[Millis] = 250  # until the next turn, if nothing can be written
+RELAYED: Final = 10  # messages of the delayer queue, in one turn
 STEP: Final[Millis] = 250  # who finds no slot is told when there is one; seats may be free without that
 ANNOUNCED: Final = 10  # changes in one turn: a call that comes meanwhile waits for them
 MOST_ANNOUNCED: Final = 30  # the same while nothing else is due for long: each commit takes as long for one as for many
@@ -122,6 +123,7 @@ class Machine:
     executors: dict[str, MachineExecutor] = field(init=False, factory=dict)
     modules: dict[str, Any] = field(init=False, factory=dict)  # of functions, as they are deployed
     _cannot_run: set[str] = field(init=False, factory=set)
+    _odd: bool = field(init=False, default=False)
     _announced_at: Millis = field(init=False, default=0)
     _again: list[Callable[[], object]] = field(init=False, factory=list)  # what could not be written
 
@@ -155,6 +157,7 @@ class Machine:
         )
         self.uses = self._uses()
         self.telling = self._telling()
+        self.relayed = QueueSource(function=RELAY, queue=self.queue("delayer"), at_most=RELAYED, alone=True)
         self.sources = self._sources()
         self.beside = self._beside()
         self.read_events = ReadEvents(
@@ -198,7 +201,7 @@ class Machine:
             ports = self.parts.of(EXECUTOR + kind, own_queue=own, workers=workers, clock=self.clock)
             made = self._execute(kind, ports)
             room = evolve(made.room, slots=self.attempts, step=STEP)
-            made = evolve(made, room=room, decode=self.handed_over.decode, is_sure=True)
+            made = evolve(made, room=room, decode=self.handed_over.decode, is_sure=True, has_time=self._may_begin)
             requests = {one: evolve(how, moment=0) for one, how in {**made.requests(), **self.lives.requests()}.items()}
             desk = Desk(clock=self.clock, workers=workers, requests=requests, asks_itself=True)
             self.executors[kind] = MachineExecutor(queue=own, execute=made, desk=desk, workers=workers)
@@ -264,7 +267,7 @@ class Machine:
         ]
         return [
             *fed,
-            QueueSource(function=RELAY, queue=self.queue("delayer"), alone=True),
+            self.relayed,
             *(QueueSource(function=POLICY + one, queue=self.queue(POLICY + one), alone=True) for one in policies()),
             QueueSource(function=CANCELS_GROUPS, queue=self.queue("group"), at_most=1),
             *(InPortions(function=one, clock=self.clock) for one in EACH_MINUTE if self.each_minute),
@@ -332,18 +335,20 @@ class Machine:
     def turn(self, calls: Sequence[ApiCall | TurnJob] = (), *, calls_only: bool = False) -> bool:
         """Does what there is to do now, and commits it. Whether there was anything.
 
-        In this order, each with a share of its own: what ends something, what is due, outcomes, what has come from
-        threads, all other calls, and what follows from changes. Calls that are above it wait for the next turn.
+        First it begins what former turns have left on the disk. Then, each with a share of its own: what ends
+        something, what is due, outcomes, what has come from threads, all other calls, and what follows from changes.
+        Calls that are above it wait for the next turn.
         """
         self.turns.begin()
         calls_only = calls_only or not self.turns.can_write
         calls, self.waiting_calls = [*self.waiting_calls, *calls], []
         try:
+            begun = not calls_only and self._begin_all()
             again, self._again = self._again, []
             for do in again:
                 do()
             self._answer([one for one in calls if one.function in ENDS])
-            moved = not calls_only and self._fire_and_execute()
+            moved = (not calls_only and self._fire_and_execute()) or begun
             moved = (not calls_only and self._lead_beside()) or moved
             self._answer([one for one in calls if one.function not in ENDS])
             moved = (not calls_only and self._react()) or moved
@@ -381,7 +386,7 @@ class Machine:
         return sum(self.counters.of(one) for one in FIRED)
 
     def wind_down(self) -> None:
-        """Nothing more is claimed or taken up from now on; what is under way goes on."""
+        """No attempt begins from now on, and nothing more is claimed; what is under way goes on to its end."""
         self.attempts = 0
 
     def next_at(self) -> Millis | None:
@@ -389,10 +394,13 @@ class Machine:
         if not self.turns.can_write:
             return self.clock.now() + PAUSE
         executors = self.executors.values()
-        instants = [one.next_at() for one in self.sources] + [one.next_at() for one in self.beside]
+        sources = [one for one in self.sources if one is not self.relayed or self._room() > 0]
+        instants = [one.next_at() for one in sources] + [one.next_at() for one in self.beside]
         instants += [one.desk.next_at() for one in executors]
         if not self.lives.is_holding:
-            instants += [self.fire.next_at(), self.lives.next_at(), *(one.queue.next_visible() for one in executors)]
+            instants.append(self.lives.next_at())
+            if self._room() > 0:  # otherwise the end of an attempt is what is waited for
+                instants += [self.fire.next_at(), *(one.queue.next_visible() for one in executors)]
         return min((one for one in instants if one is not None), default=None)
 
     def _answer(self, calls: Sequence[ApiCall | TurnJob]) -> None:
@@ -414,19 +422,34 @@ class Machine:
         made: Response = self.function(call.function).handler.answer(call.request)
         return made
 
+    def _begin_all(self) -> bool:
+        """Takes up what was handed over, before anything is written: nothing begins that is not on the disk."""
+        whose = self._whose()
+        moved = whose is Whose.SUSPECT and self._take_up_suspect()
+        if whose is Whose.ALL:
+            moved = sum([self._take_up(one) for one in self._all_known()]) > 0
+        return sum([one.begin() for one in self.beside]) > 0 or moved
+
     def _fire_and_execute(self) -> bool:
-        """Takes up what was handed over before more is: nothing begins that is not on the disk."""
+        self.turns.begin_part()
+        self.relayed.at_most = min(RELAYED, self._room())
+        moved = self._whose() is Whose.ALL and self._fire()
+        self.turns.begin_part()
+        return sum([self._lead(one) for one in self._all_known()]) > 0 or moved
+
+    def _whose(self) -> Whose:
+        return self.lives.whose_turn(sum(one.desk.number for one in self.executors.values()))
+
+    def _all_known(self) -> list[MachineExecutor]:
         named = [one.removeprefix(EXECUTOR) for one in self.queues if one.startswith(EXECUTOR)]
-        executors = [one for kind in named if (one := self._known(kind))]
-        whose, moved = self.lives.whose_turn(sum(one.desk.number for one in executors)), False
-        if not self.database.is_dirty and whose is Whose.ALL:
-            moved = sum([self._take_up(one) for one in executors]) > 0
-        elif not self.database.is_dirty and whose is Whose.SUSPECT:
-            moved = self._take_up_suspect()
-        self.turns.begin_part()
-        moved = (whose is Whose.ALL and self._fire()) or moved
-        self.turns.begin_part()
-        return sum([self._lead(one) for one in executors]) > 0 or moved
+        return [one for kind in named if (one := self._known(kind))]
+
+    def _may_begin(self) -> bool:
+        return self.attempts > 0
+
+    def _room(self) -> int:
+        """How many more attempts can soon begin."""
+        return self.attempts - sum(one.desk.number for one in self.executors.values())
 
     def _known(self, kind: str) -> MachineExecutor | None:
         """None for one that cannot run here: what was handed to it waits in its queue until the engine starts anew."""
@@ -442,17 +465,21 @@ class Machine:
 
     def _fire(self) -> bool:
         """No more than can soon begin."""
-        room = self.attempts - sum(one.desk.number for one in self.executors.values())
-        following = self.fire.next_at()
-        if room <= 0 or following is None or following > self.clock.now():
+        now, following, waited, room = self.clock.now(), self.fire.next_at(), self.relayed.next_at(), self._room()
+        if room <= 0 or following is None or following > now:
             return False
+        if waited is not None and waited <= now:  # half of the room is for what has waited, and the odd one by turns
+            self._odd = not self._odd
+            self.relayed.at_most = min(RELAYED, (room + self._odd) // 2)
+            room -= self.relayed.at_most
         try:
-            due = self.fire.due(min(CLAIMS, room))
+            due = self.fire.due(min(CLAIMS, room)) if room else []
         except Unavailable as error:
             self._warn("nothing was fired", error)
             return False
         self._fire_all(due)
-        return True
+        self.relayed.at_most = min(self.relayed.at_most, self._room() - len(due))
+        return bool(due)
 
     def _fire_all(self, due: Sequence[DueItem]) -> None:
         """In halves, if it raises. What raises alone is set aside, so that nobody else waits for it."""
@@ -474,7 +501,7 @@ class Machine:
             self._warn("a schedule could not be fired: the relay has it", outcome)
 
     def _take_up(self, one: MachineExecutor) -> bool:
-        received = one.queue.receive(self.attempts)
+        received = one.queue.receive(self._room()) if self._room() > 0 else []
         for message in received:
             self._begin(one, message)
         return bool(received)
@@ -482,7 +509,8 @@ class Machine:
     def _take_up_suspect(self) -> bool:
         if taken := self.lives.take(self.queue):
             queue, message = taken
-            self._begin(self.executor(queue.removeprefix(EXECUTOR)), message)
+            if known := self._known(queue.removeprefix(EXECUTOR)):
+                self._begin(known, message)
         return True
 
     def _begin(self, one: MachineExecutor, message: ReceivedMessage) -> None:
@@ -507,7 +535,10 @@ class Machine:
         self.turns.do(partial(self._settle, one, received, is_done), partial(self._has_left, one, received, is_done))
 
     def _settle(self, one: MachineExecutor, received: ReceivedMessage, is_done: bool | None) -> None:
-        one.queue.settle([received], [] if is_done else [received.message_id])
+        if is_done is None:  # nothing was begun: it is there for the next life
+            one.queue.put_off([received], self.clock.now())
+        else:
+            one.queue.settle([received], [] if is_done else [received.message_id])
         self.lives.over(received, is_done=bool(is_done))
 
     def _has_left(self, one: MachineExecutor, received: ReceivedMessage, is_done: bool | None, outcome: Any) -> None:
@@ -522,7 +553,7 @@ class Machine:
 
     def _react(self) -> bool:
         """To what has happened."""
-        return sum([self._take(source) for source in self.sources]) > 0
+        return sum([self._take(one) for one in self.sources if one is not self.relayed or one.at_most > 0]) > 0
 
     def _take(self, source: Source) -> bool:
         """All that it has now, up to its share."""

@@ -1,0 +1,116 @@
+"""No more begins than there is room for, and what may begin is not kept waiting by what is written meanwhile."""
+
+import pytest
+
+from delayer.engines.ports import Outgoing
+from delayer.schedule.instants import DAY, SECOND
+from tests.unit.serve.machines import Running
+
+FEW = 2
+
+
+def due(running: Running, number: int) -> list[str]:
+    """So many, all due now."""
+    ids = [running.schedule(1) for _ in range(number)]
+    running.clock.at += SECOND
+    return ids
+
+
+def states(running: Running, ids: list[str]) -> list[str]:
+    """Of each schedule."""
+    return [running.call("GET", f"/schedules/{one}")[1]["state"] for one in ids]
+
+
+def test_attempts_begin_however_many_cancels_come() -> None:
+    """Each turn has a cancel, and writes before anything else is done."""
+    running = Running()
+    others = [running.schedule(60) for _ in range(10)]
+    ids = due(running, 3)
+    for one in others:
+        assert running.call("DELETE", f"/schedules/{one}")[0] == 200
+    assert len(running.started) == 3
+    running.settle()
+    assert states(running, ids) == ["executed"] * 3
+
+
+def test_while_all_attempts_are_busy_nothing_is_due() -> None:
+    """The end of an attempt is waited for: turns that do nothing would take a processor."""
+    running = Running(attempts=FEW)
+    due(running, 5)
+    while running.machine.turn():
+        pass
+    assert len(running.started) == FEW // 2, "one target has half of the room"
+    following = running.machine.next_at()
+    assert following is None or following > running.clock.now()
+    running.settle()
+    assert not running.machine.items.rows("schedules")
+
+
+def test_what_has_waited_is_claimed_when_it_can_begin() -> None:
+    """The relay hands over no more than there is room for, so the others can still be cancelled."""
+    running = Running(attempts=FEW)
+    running.clock.at += 1
+    ids = due(running, 30)
+    machine = running.machine
+    for one in machine.fire.due(30):
+        machine.turns.begin()
+        machine.turns.do(lambda one=one: machine.fire.set_aside(one), lambda _: None)  # type: ignore[misc]
+        machine.turns.end()
+    running.clock.at += 10 * SECOND
+    while machine.turn():
+        pass
+    assert sum(one.desk.number for one in machine.executors.values()) <= FEW
+    claimed = [one for one in states(running, ids) if one == "claimed"]
+    assert len(claimed) <= 2 * FEW
+    running.settle()
+    running.clock.at += 60 * SECOND
+    running.settle()
+    assert states(running, ids) == ["executed"] * 30
+
+
+def test_what_has_waited_and_what_is_due_have_room_by_turns() -> None:
+    """Neither keeps the other from its room, also if there is room for one alone."""
+    running = Running(attempts=1)
+    waited = due(running, 6)
+    machine = running.machine
+    for one in machine.fire.due(6):
+        machine.turns.begin()
+        machine.turns.do(lambda one=one: machine.fire.set_aside(one), lambda _: None)  # type: ignore[misc]
+        machine.turns.end()
+    running.clock.at += 10 * SECOND
+    ids = due(running, 6)
+    for _ in range(8):
+        while machine.turn():
+            pass
+        if running.started:
+            running.started.popleft()()
+    ended = [states(running, some).count("executed") for some in (waited, ids)]
+    assert min(ended) >= 2
+
+
+def test_a_suspect_of_an_action_that_is_gone_ends_nothing() -> None:
+    """It waits for a start with that action; all others go on."""
+    running = Running()
+    running.machine.queue("executor-gone").send([Outgoing(body="{}")])
+    [(number,)] = running.database.read("SELECT number FROM messages", ())
+    running.database.write("INSERT INTO notes VALUES (?, ?, ?)", (number, 1, 2))
+    again = Running(running.database, at=running.clock.at + DAY)
+    schedule = again.schedule(0)
+    again.settle()
+    assert states(again, [schedule]) == ["executed"]
+    assert again.database.read("SELECT count(*) FROM messages", ()) == [(1,)]
+
+
+@pytest.mark.parametrize("attempts", [1, 5])
+def test_what_winds_down_begins_no_attempt_and_loses_none(attempts: int) -> None:
+    running = Running()
+    ids = due(running, attempts)
+    while running.machine.turn():
+        pass
+    assert len(running.started) == attempts
+    running.machine.wind_down()
+    running.settle()
+    assert states(running, ids) == ["claimed"] * attempts
+    again = Running(running.database, at=running.clock.at)
+    again.settle()
+    assert states(again, ids) == ["executed"] * attempts
