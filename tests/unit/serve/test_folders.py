@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from delayer.engines.ports import Outgoing
 from delayer.extension.subscriber import subscriber
 from delayer.schedule.instants import DAY, MINUTE
 from delayer.serve.beside import extensions as folders
@@ -250,7 +251,7 @@ def test_with_all_that_they_need_they_are_offered() -> None:
 
 def test_an_action_that_cannot_run_any_more_keeps_its_messages_and_the_engine(folder: Path) -> None:
     running = Running(targets=None)
-    running.machine.queue("executor-sqs-send").send_at("{}", running.clock.now())
+    running.machine.queue("executor-sqs-send").send([Outgoing(body="{}")])
     running.machine.absent, running.machine.modules["executor-sqs-send"] = {"sqs-send": "needs boto3"}, None
     running.schedule(60)
     running.settle()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from delayer.engines.ports import Outgoing
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KEY_BYTES, KeyRing
 from delayer.http.answers import Response
@@ -74,7 +75,7 @@ def test_what_is_late_is_counted(leader: Leader) -> None:
 def test_dead_letters_and_queues_are_counted(leader: Leader) -> None:
     for key in ("failed/2026-01-01/a", "failed/2026-01-01/b", "dead-lettered/2026-01-01/c", "failed0"):
         leader.machine.around.objects.put(key, b"{}")
-    leader.machine.queue("delayer").send_at("{}", leader.clock.now() + 60_000)
+    leader.machine.queue("delayer").send([Outgoing(body="{}", delay_seconds=60)])
     found = status_of(leader)()
     assert found["deadLetters"] == {"failed": 2, "dead-lettered": 1}
     assert found["queues"] == {"delayer": {"ready": 0, "delayed": 1}}

@@ -99,13 +99,6 @@ class SqliteQueue:
         self.sent(messages)
         return []
 
-    def send_at(self, body: str, visible_at: Millis, message_group: str = "") -> None:
-        """One that is visible from an instant on."""
-        with self.database.writing() as connection:
-            row = (self.numbers(), self.name, visible_at, self.clock.now(), message_group, "", body)
-            connection.execute(SEND, row)
-        self._next = 0
-
     def receive(self, at_most: int = 10) -> list[ReceivedMessage]:
         """Those that have been visible for the longest time."""
         now = self.clock.now()
