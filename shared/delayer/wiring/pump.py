@@ -9,7 +9,7 @@ Who uses it says with `run` how a function is run: at once, beside others, or in
 settled before `run` returns. Who decides what comes next, as the simulation does, uses the sources alone.
 """
 
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import Any, Protocol
 
 from attrs import define, field, frozen
@@ -25,6 +25,7 @@ class Batch:
     source: "Source"
     items: Sequence[Any]  # records of a stream, messages of a queue; nothing, each minute
     shard: int = 0  # of a stream: nothing else of it is given out until this is settled
+    unread: Mapping[int, str] = field(factory=dict)  # of a feed: the changes that cannot be read, and why
 
     @property
     def function(self) -> str:

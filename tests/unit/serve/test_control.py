@@ -159,7 +159,7 @@ def test_a_commit_that_fails_is_no_answer(world: World, monkeypatch: pytest.Monk
     assert world.give("operator-flow", {"command": "list"})["suspensions"] == []
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError("x"), NotYet(1), Unavailable("x")], ids=repr)
+@pytest.mark.parametrize("error", [ZeroDivisionError("x"), NotYet(), Unavailable("x")], ids=repr)
 def test_a_function_that_raises_harms_only_its_command(world: World, error: BaseException) -> None:
     def raises(_event: object, _context: object) -> None:
         raise error

@@ -9,7 +9,7 @@ import pytest
 
 from delayer.engines.sqlite.database import Database, Unwritten
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND
-from delayer.serve.turns.following import FeedSource
+from delayer.serve.turns.following import AgainSource, FeedSource
 from delayer.serve.turns.machine import EVENTS, LAYOUT, Machine
 from tests.unit.serve.machines import Running
 
@@ -177,3 +177,25 @@ def test_numbers_grow_although_the_clock_was_set_back_between_two_lives(tmp_path
     earlier.settle()
     assert earlier.machine.feed.last > last
     assert journaled(earlier, schedule) == ["scheduled"]
+
+
+def test_changes_that_were_set_aside_each_have_a_reason_of_their_own() -> None:
+    """A turn may be done anew when all its batches were read: each is settled by what was seen of it alone."""
+    running = Running()
+    for _ in range(2):
+        running.schedule(HOUR // SECOND)
+    running.machine.feed.move(EVENTS, 0)
+    telling, read = running.machine.telling, running.machine.telling.read
+    assert isinstance(telling, FeedSource)
+    first = running.machine.feed.after(0, 1)[0].number
+    telling.read = lambda one: 1 / 0
+    running.settle()
+    telling.read = lambda one: 1 / 0 if one.number == first else read(one)
+    running.clock.at += 10 * SECOND
+    [asides] = [one for one in running.machine.sources if isinstance(one, AgainSource) and one.of is telling]
+    batches = list(asides.batches())
+    assert [bool(one.unread) for one in batches] == [True, *[False] * (len(batches) - 1)]
+    assert len(batches) > 1
+    for one in batches:
+        one.settle([])
+    assert running.database.read("SELECT number, tries FROM again", ()) == [(first, 2)]

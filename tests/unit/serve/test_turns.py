@@ -11,6 +11,7 @@ import pytest
 from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KeyRing
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.engines.store.model import Put
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller
@@ -213,9 +214,7 @@ def test_outcomes_that_exceed_their_share_are_written_in_the_next_turn() -> None
 
 def test_the_thread_of_turns_takes_what_ends_something_first(tmp_path: Path) -> None:
     """However many others wait in front of it."""
-    keys = KeyRing(keys=(b"k" * 32,))
-    database = Database(path=str(tmp_path / "delayer.db"), layout=LAYOUT)
-    leader = Leader(database=database, observer=Observer(), environment=SETTINGS, keys=keys)
+    leader = led(tmp_path)
     for number in range(3 * CALLS):
         leader.inbox.put(TurnJob(do=lambda: None, deliver=lambda _: None, function=str(number)))
     leader.ending.put(TurnJob(do=lambda: None, deliver=lambda _: None, function="api-schedule-delete"))
@@ -224,3 +223,80 @@ def test_the_thread_of_turns_takes_what_ends_something_first(tmp_path: Path) -> 
     leader.machine.waiting_calls = [*taken[:CALLS]]
     assert leader.collect(10) == []
     leader.machine.database.close()
+
+
+def test_what_a_turn_has_not_come_to_which_raises_is_done_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read may fail for want of memory. Whose call was done already hears that nobody knows; the others, nothing."""
+    running = Running()
+    first = running.schedule(MINUTE // SECOND)
+    running.clock.at += MINUTE
+    answered: list[int] = []
+    monkeypatch.setattr(SqliteStore, "first", raises)
+    with pytest.raises(Unavailable):
+        running.machine.turn([asked("DELETE", f"/schedules/{first}", answered), asked("GET", "/schedules", answered)])
+    assert answered == [503]
+    monkeypatch.undo()
+    running.settle()
+    assert answered == [503, 200]
+    assert running.call("GET", f"/schedules/{first}")[1]["state"] == "executed"
+
+
+def asked(method: str, path: str, answered: list[int]) -> ApiCall:
+    routed = route(method, path)
+    request = ApiRequest(
+        route=routed.route, path=path, parameters=routed.parameters, headers={}, body=b"", caller=Caller(address=HERE)
+    )
+    return ApiCall(function=routed.function, request=request, answer=lambda one: answered.append(one.status))
+
+
+def raises(*_: object) -> None:
+    raise Unavailable("read: out of memory")
+
+
+def led(folder: Path, **more: Any) -> Leader:
+    database = Database(path=str(folder / "delayer.db"), layout=LAYOUT)
+    keys = KeyRing(keys=(b"k" * 32,))
+    return Leader(database=database, observer=Observer(), environment=SETTINGS, keys=keys, **more)
+
+
+def test_the_thread_of_turns_outlives_a_read_that_fails_for_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed: list[bool] = []
+    leader = led(tmp_path, failed=lambda: failed.append(True))
+    left = [2]
+
+    def next_at(fire: Fire) -> None:
+        if left[0]:
+            left[0] -= 1
+            raises()
+
+    monkeypatch.setattr(Fire, "next_at", next_at)
+    monkeypatch.setattr("delayer.serve.turns.lead.AFTER_A_FAILURE", 0)
+    leader.start()
+    assert leader.in_turn(lambda: "done") == "done"
+    leader.stop()
+    assert (left, failed, leader.error) == ([0], [], None)
+
+
+def test_the_process_ends_when_turns_fail_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[bool] = []
+    leader = led(tmp_path, failed=lambda: failed.append(True))
+    monkeypatch.setattr(Fire, "next_at", raises)
+    monkeypatch.setattr("delayer.serve.turns.lead.AFTER_A_FAILURE", 0)
+    monkeypatch.setattr("delayer.serve.turns.lead.FAILS_AT_MOST", 50)
+    leader.start()
+    leader.thread.join(timeout=10)
+    assert failed == [True]
+    assert isinstance(leader.error, Unavailable)
+    leader.stop()
+
+
+def test_whoever_waits_when_the_engine_has_ended_is_answered(tmp_path: Path) -> None:
+    leader, answered = led(tmp_path), list[int]()
+    leader.start()
+    leader.stop()
+    leader.ending.put(asked("DELETE", "/schedules/x", answered))
+    leader.inbox.put(asked("GET", "/schedules", answered))
+    leader._refuse_rest()  # as `stop` does: these came after its last look
+    assert answered == [503, 503]

@@ -83,12 +83,13 @@ class SqliteQueue:
     def _ask(self) -> None:
         self._next = 0
 
-    def send(self, messages: Sequence[Outgoing]) -> list[int]:
+    def send(self, messages: Sequence[Outgoing], visible_at: Millis = 0) -> list[int]:
+        """As the port. None of them is visible before `visible_at`."""
         now = self.clock.now()
         with self.database.writing() as connection:  # one thread at a time: no number is given twice
             rows = [
                 (
-                    *(self.numbers(), self.name, now + one.delay_seconds * SECOND, now),
+                    *(self.numbers(), self.name, max(now + one.delay_seconds * SECOND, visible_at), now),
                     *(one.message_group, one.once, one.body),
                 )
                 for one in messages

@@ -15,6 +15,7 @@ from attrs import define, field, frozen
 from delayer.actions.rules.message_group import message_group_of
 from delayer.dead_letters.dead_letter import undeliverable
 from delayer.engines.ports import Outgoing
+from delayer.engines.sqlite.queue import SqliteQueue
 from delayer.engines.sqlite.store import DueItem, SqliteStore, decode
 from delayer.engines.store.model import Item
 from delayer.enqueue.rules import MoveToDeadLetters
@@ -70,8 +71,9 @@ class Bodies(dict[str, str]):
 
 @frozen(kw_only=True)
 class Fire(Relay):
-    """Page after page of the table."""
+    """Page after page of the table; and, as the relay, batch after batch of the delayer queue."""
 
+    waiting: SqliteQueue  # the delayer queue, which knows instants
     in_order: SqliteStore  # the table, in the order of time
     schedules: StoredScheduleTable
     handed_over: HandedOver
@@ -152,12 +154,15 @@ class Fire(Relay):
         return decision
 
     def _fire(self, going: Mapping[str, Go[DelayerMessage]], give_back: Millis) -> list[str]:  # noqa: ARG002
-        """Nothing waits here for its turn at a target: the relay takes it when that has come."""
+        """Nothing waits here for its turn at a target: it goes into the queue with its turn, and comes in time for it.
+
+        Without it, it would book another one each time that it comes.
+        """
         now = self.clock.now()
         early = {key: one for key, one in going.items() if one.at - self.lead > now}
-        later = {key: Later(message=one.message, at=one.at - self.lead, why=None) for key, one in early.items()}
-        left = self._resend(later, Bodies({key: one.message for key, one in early.items()}))
-        return [*left, *self.hand_over({key: one for key, one in going.items() if key not in early})]
+        for one in early.values():
+            self.waiting.send([self._outgoing(one.message, 0)], visible_at=one.at - self.lead)
+        return self.hand_over({key: one for key, one in going.items() if key not in early})
 
     def _look_again(self, failed: Mapping[str, DelayerMessage]) -> None:
         """The relay does, in a while: nothing that fails keeps what is due behind it waiting."""
@@ -168,6 +173,6 @@ class Fire(Relay):
         """It has left the table when the change feed says so, too: both tell of it, and that is one event."""
         return DelayerMessage(schedule=schedule, nonce=self.new_token(), enqueued_at=max(now, schedule.created_at))
 
-    def _outgoing(self, message: DelayerMessage) -> Outgoing:
+    def _outgoing(self, message: DelayerMessage, delay: int = AGAIN) -> Outgoing:
         group = message_group_of(message.schedule)
-        return Outgoing(body=encode(message), delay_seconds=AGAIN, message_group=group)
+        return Outgoing(body=encode(message), delay_seconds=delay, message_group=group)

@@ -4,7 +4,7 @@ A step that fails with one change sets that one aside, and goes on with the next
 later each time, and a day after its first failure it becomes a dead letter: an object `feed/<step>/<number>`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -42,20 +42,19 @@ class FeedSource(Source):
     again: SqliteAgain
     at_most: int = 100
     _number: int = field(default=0, init=False)  # of changes in the batch that was given out
-    _unread: dict[int, str] = field(factory=dict, init=False)  # of these: which cannot be read, and why
     _alone_until: int = field(default=0, init=False)  # a batch up to there has raised: one change at a time
 
     def batches(self) -> Iterator[Batch]:
         cursor = self.feed.cursor(self.function)
         changes = fitting(self.feed.after(cursor, 1 if cursor < self._alone_until else self.at_most))
         self._number = len(changes)
-        items = self.items_of(changes, self._unread)
-        if items or self._unread or (changes and self.feed.pass_by(self.function, changes[-1].number)):
-            yield Batch(source=self, items=items, shard=changes[-1].number)
+        batch = self.batch_of(self, changes)
+        if batch.items or batch.unread or (changes and self.feed.pass_by(self.function, changes[-1].number)):
+            yield batch
 
-    def items_of(self, changes: Sequence[FedChange], unread: dict[int, str]) -> list[Any]:
+    def batch_of(self, source: Source, changes: Sequence[FedChange], number: int = 0) -> Batch:
         """As the step takes them. What cannot be read is noted."""
-        unread.clear()
+        unread: dict[int, str] = {}
         items: list[Any] = []
         for one in changes:
             try:
@@ -64,21 +63,23 @@ class FeedSource(Source):
                 unread[one.number] = type(error).__name__
             else:
                 items += [] if item is None else [item]
-        return items
+        return Batch(source=source, items=items, shard=changes[-1].number if changes else number, unread=unread)
 
     def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
         """Sets aside what has failed."""
-        for number, why in {**{int(one): NOT_DONE for one in failed or ()}, **self._unread}.items():
+        self._settle(batch.shard, {**{int(one): NOT_DONE for one in failed or ()}, **batch.unread})
+
+    def _settle(self, upto: int, failed: Mapping[int, str]) -> None:
+        for number, why in failed.items():
             self.again.failed(self.function, number, why)
-        self.feed.move(self.function, batch.shard)
+        self.feed.move(self.function, upto)
 
     def raised(self, batch: Batch, error: Exception) -> None:
         """Nobody knows which change it was: they are taken one by one. If it was one, that is set aside."""
         if self._number > 1:
             self._alone_until = batch.shard
             return
-        self._unread[batch.shard] = type(error).__name__
-        self.settle(batch, [])
+        self._settle(batch.shard, {batch.shard: type(error).__name__})
 
     def is_empty(self) -> bool:
         return not self.feed.after(self.feed.cursor(self.function), 1)
@@ -93,19 +94,17 @@ class AgainSource(Source):
     objects: Objects
     observer: Observer
     at_most: int = 10  # in one turn
-    _unread: dict[int, str] = field(factory=dict, init=False)
 
     def batches(self) -> Iterator[Batch]:
         if (following := self.next_at()) is None or following > self.clock.now():
             return
         for one in self.of.again.due(self.function, self.at_most):
             change = self.of.feed.change(one.number)
-            items = self.of.items_of([change] if change else [], self._unread)
-            yield Batch(source=self, items=items, shard=one.number)
+            yield self.of.batch_of(self, [change] if change else [], one.number)
 
     def settle(self, batch: Batch, failed: Sequence[str] | None) -> None:
         """It is done, or comes again."""
-        why = self._unread.get(batch.shard) or (NOT_DONE if failed else "")
+        why = batch.unread.get(batch.shard) or (NOT_DONE if failed else "")
         if why:
             self._has_failed(batch.shard, why)
         else:

@@ -3,6 +3,7 @@
 import os
 import secrets
 import sys
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -19,7 +20,7 @@ from delayer.engines.process import SystemClock, random_token
 from delayer.engines.sqlite.database import Broken, Database
 from delayer.engines.sqlite.objects import SqliteObjects
 from delayer.engines.sqlite.secrets import KeyRing, KeySeal, SqliteSecrets
-from delayer.http.answers import Response
+from delayer.http.answers import Response, unavailable
 from delayer.schedule.instants import SECOND, Millis
 from delayer.serve.beside.beside import AT_A_TIME
 from delayer.serve.beside.events import FUNCTION, Receiver
@@ -30,7 +31,7 @@ from delayer.serve.suspects.suspect import Children
 from delayer.serve.turns.attempts import Attempts, Pool
 from delayer.serve.turns.machine import ENDS, ApiCall, Machine
 from delayer.serve.turns.parts import Around, Chosen
-from delayer.serve.turns.turn import TurnJob
+from delayer.serve.turns.turn import TurnJob, facts_of
 
 
 def around(clock: Clock, observer: Any, database: Database, keys: KeyRing) -> Around:
@@ -72,6 +73,8 @@ PATIENCE: Final[Millis] = 30 * SECOND  # so long attempts under way are waited f
 LAST_TURNS: Final = 50  # for outcomes that came last, and what follows from them
 AT_THE_END: Final = 0.1  # seconds between two turns
 ANSWER_SECONDS: Final = 30.0
+FAILS_AT_MOST: Final[Millis] = 10 * SECOND  # all turns, one after the other, before the process ends
+AFTER_A_FAILURE: Final = 0.25  # seconds
 
 
 @define(kw_only=True, eq=False, slots=False)
@@ -96,6 +99,7 @@ class Leader:
     _ends_at: Millis = field(default=0, init=False)  # whatever is under way then; 0: it goes on
     error: BaseException | None = field(default=None, init=False)
     _answers: list[tuple[WaitingCall, Response]] = field(factory=list, init=False)
+    _failing_since: Millis = field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.pool = Pool(size=self.attempts, wake=lambda: self.inbox.put(None))
@@ -200,6 +204,9 @@ class Leader:
         for one in left:
             if isinstance(one, TurnJob):
                 one.deliver(ended)
+            else:
+                one.answer(unavailable())
+        self._deliver()
 
     def _has_ended(self) -> bool:
         return self.is_stopping and (not self.pool.under_way or self.clock.now() >= self._ends_at)
@@ -209,9 +216,7 @@ class Leader:
         try:
             calls: list[ApiCall | TurnJob] = []
             while not self._has_ended():
-                moved = self._turn(calls)
-                self._keep_up(0 if moved or not self.inbox.empty() else round(self._seconds() * SECOND))
-                calls = self.collect(0 if moved else self._seconds())
+                calls = self.collect(self._go_on(calls))
             for _ in range(LAST_TURNS):
                 if not self._turn(calls) and self._has_ended():
                     break
@@ -221,6 +226,27 @@ class Leader:
                 self._end(broken)
             self.error = error
             self.failed()
+
+    def _go_on(self, calls: list[ApiCall | TurnJob]) -> float:
+        """A turn. Returns the seconds until the next one, unless something comes.
+
+        What fails although nothing is broken, as a read does for want of memory, may succeed in a moment. If it does
+        not, the process had better begin anew.
+        """
+        try:
+            moved = self._turn(calls)
+            self._keep_up(0 if moved or not self.inbox.empty() else round(self._seconds() * SECOND))
+            seconds = 0 if moved else self._seconds()
+        except Exception as error:
+            now = self.clock.now()
+            self._failing_since = self._failing_since or now
+            if now - self._failing_since > FAILS_AT_MOST:
+                raise
+            self.observer.warn("a turn was given up: it is tried again", **facts_of(error))
+            time.sleep(AFTER_A_FAILURE)
+            return 0
+        self._failing_since = 0
+        return seconds
 
     def _keep_up(self, gap: Millis) -> None:
         if self.upkeep:
@@ -237,11 +263,15 @@ class Leader:
         """One, and its answers. Whether there was anything to do."""
         if self._ends_at:
             self.machine.wind_down()
-        moved = self.machine.turn(calls)
+        try:
+            return self.machine.turn(calls)
+        finally:
+            self._deliver()
+
+    def _deliver(self) -> None:
         if self._answers:
             answers, self._answers = self._answers, []
             deliver(answers)
-        return moved
 
     def _seconds(self) -> float:
         """Until there is something to do, unless something comes. What is due is left alone at the end."""

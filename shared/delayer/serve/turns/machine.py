@@ -39,7 +39,7 @@ from delayer.serve.suspects.lives import Alone, Lives, Whose, with_care
 from delayer.serve.turns.fire import Fire, HandedOver
 from delayer.serve.turns.following import AgainSource, FeedSource
 from delayer.serve.turns.minutes import AT_A_TIME, BUDGET, InPortions, Portions
-from delayer.serve.turns.parts import Around, Chosen, NotYet, Parts, register, settings_of
+from delayer.serve.turns.parts import Around, Chosen, Parts, register, settings_of
 from delayer.serve.turns.reactions import FEEDS, Published, Subscription, lifecycle_record, record_change
 from delayer.serve.turns.turn import Turn, TurnJob, facts_of
 from delayer.signing.sign import OwnSecrets
@@ -148,8 +148,9 @@ class Machine:
         self.fire = build(
             Fire,
             relay,
-            successors=Successors(at_most=0),
+            successors=Successors(at_most=0),  # what was undone may not be remembered
             line=line(relay),
+            waiting=self.queue("delayer"),
             in_order=self.items,
             schedules=relay.schedules,
             handed_over=self.handed_over,
@@ -217,11 +218,9 @@ class Machine:
         return execute(ports, target, own.check, lambda: True, {kind: own.action_type}, own.seconds)
 
     def _uses(self) -> dict[str, Callable[..., Any]]:
-        named = (RELAY, TIMING, CANCELS_GROUPS, STEPPER, JOURNALS, *EACH_MINUTE)
+        named = (TIMING, CANCELS_GROUPS, STEPPER, JOURNALS, *EACH_MINUTE)
         uses: dict[str, Callable[..., Any]] = {one: reaction_of(one).made(self.parts.of(one)) for one in named}
-        relay: Any = uses[RELAY]
-        uses[RELAY] = evolve(relay, successors=Successors(at_most=0))  # what was undone may not be remembered
-        uses |= self._in_portions(uses)
+        uses |= {RELAY: self.fire, **self._in_portions(uses)}
         journal, steps = reaction_of(JOURNALS).queue, reaction_of(STEPPER).queue
         assert journal
         assert steps
@@ -337,28 +336,28 @@ class Machine:
 
         First it begins what former turns have left on the disk. Then, each with a share of its own: what ends
         something, what is due, outcomes, what has come from threads, all other calls, and what follows from changes.
-        Calls that are above it wait for the next turn.
+        Calls that are above it wait for the next turn; so do those that a turn has not come to which raises.
         """
         self.turns.begin()
         calls_only = calls_only or not self.turns.can_write
-        calls, self.waiting_calls = [*self.waiting_calls, *calls], []
+        self.waiting_calls += calls
+        is_asked, is_again = bool(self.waiting_calls), bool(self._again)
         try:
             begun = not calls_only and self._begin_all()
-            again, self._again = self._again, []
-            for do in again:
-                do()
-            self._answer([one for one in calls if one.function in ENDS])
+            for _ in range(len(self._again)):
+                self._again.pop(0)()
+            self._answer([one for one in self.waiting_calls if one.function in ENDS])
             moved = (not calls_only and self._fire_and_execute()) or begun
             moved = (not calls_only and self._lead_beside()) or moved
-            self._answer([one for one in calls if one.function not in ENDS])
+            self._answer([one for one in self.waiting_calls if one.function not in ENDS])
             moved = (not calls_only and self._react()) or moved
-            if not calls_only and self._may_tell(is_quiet=not moved and not calls):
+            if not calls_only and self._may_tell(is_quiet=not moved and not is_asked):
                 moved = self._tell() or moved
         except BaseException:
             self.turns.give_up()
             raise
         was_dirty = self.turns.end()
-        return self.turns.can_write and (was_dirty or moved or bool(calls or again))
+        return self.turns.can_write and (was_dirty or moved or is_asked or is_again)
 
     def upkeep(self, space: Space, log_size: Callable[[], int]) -> Upkeep:
         """Of its file, whose log has so many bytes."""
@@ -407,8 +406,8 @@ class Machine:
         self.turns.begin_part()
         for number, call in enumerate(calls):
             if number and self.turns.is_spent:
-                self.waiting_calls += calls[number:]
                 return
+            self.waiting_calls.remove(call)
             if isinstance(call, TurnJob):
                 self.turns.do(call.do, call.deliver)
             else:
@@ -586,13 +585,8 @@ class Machine:
         """One function: all that it does, or nothing."""
         if isinstance(batch.source, InPortions):
             return self.uses[batch.function]()
-        try:
-            failed = self.uses[batch.function](batch.items)
-        except NotYet as early:
-            assert isinstance(batch.source, QueueSource)
-            batch.source.queue.put_off(batch.items, early.until)
-        else:
-            batch.settle(failed if isinstance(failed, list) else [])
+        failed = self.uses[batch.function](batch.items)
+        batch.settle(failed if isinstance(failed, list) else [])
         return None
 
     def _has_run(self, batch: Batch, outcome: Any) -> None:

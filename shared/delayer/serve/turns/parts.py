@@ -72,11 +72,7 @@ def settings_of(chosen: Chosen) -> Settings:
 
 
 class NotYet(BaseException):
-    """Gives way to all else, in place of a wait for an instant. Not an Exception: no code of Delayer's may catch it."""
-
-    def __init__(self, until: Millis) -> None:
-        super().__init__(until)
-        self.until = until
+    """Raised in place of a wait for an instant. Not an Exception: no code of Delayer's may catch it."""
 
 
 @frozen
@@ -92,7 +88,7 @@ class TurnClock:
     def sleep_until(self, instant: Millis) -> None:
         """Raises NotYet."""
         if instant > self.clock.now():
-            raise NotYet(instant)
+            raise NotYet
 
 
 @frozen(kw_only=True)
