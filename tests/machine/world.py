@@ -19,6 +19,7 @@ from delayer.http.answers import Response
 from delayer.schedule.instants import MINUTE, SECOND, Millis
 from delayer.schedule.messages import ExecutorMessage
 from delayer.serve.turns.attempts import Attempts
+from delayer.serve.turns.lead import LULL
 from delayer.serve.turns.machine import LAYOUT, ApiCall, Machine
 from delayer.serve.turns.parts import Around
 from tests.machine.asked import Asked
@@ -231,6 +232,7 @@ class World:
                 database=database,
                 environment=SETTINGS,
                 attempts=self.weather.attempts,
+                lull=LULL,
                 targets=lambda _kind: self._target,
             )
             self._look_for_former_lives()

@@ -1,10 +1,13 @@
 """What has happened is announced while nothing else is due, the more at a time the longer that is."""
 
+from itertools import pairwise
+
 import pytest
 
 from delayer.engines.sqlite.feed import RECENT
 from delayer.schedule.instants import SECOND, Millis
-from delayer.serve.turns.machine import ANNOUNCED, EVENTS, MOST_ANNOUNCED, TELLING
+from delayer.serve.turns.lead import LULL
+from delayer.serve.turns.machine import ANNOUNCED, BEHIND, EVENTS, LULL_MISSED, MOST_ANNOUNCED, TELLING
 from delayer.serve.turns.parts import LEAD
 from tests.unit.serve.machines import Running
 
@@ -46,6 +49,43 @@ def test_the_longer_nothing_else_is_due_the_more_is_announced(gap: Millis | None
         status, _ = running.call("POST", "/schedules/batch", BATCH)
         assert status == 200
     assert announced_in_a_turn(running) == announced
+
+
+def test_while_one_call_follows_the_other_what_happened_is_told_together() -> None:
+    """A commit for each would take as long as the telling itself."""
+    running = Running(lull=LULL)
+    began = running.clock.now()
+    running.machine.turn()
+    told_at: list[Millis] = []
+    while running.clock.now() - began < 4 * LULL_MISSED:
+        running.schedule(HOUR)
+        if announced_in_a_turn(running):
+            told_at.append(running.clock.now())
+        running.clock.at += LULL - 2
+    assert [after - before for before, after in pairwise(told_at)] == [9 * (LULL - 2)] * (len(told_at) - 1)
+    assert len(told_at) > 2
+    assert 9 * (LULL - 2) - LULL_MISSED < LULL
+    last = running.clock.now() - (LULL - 2)
+    while not announced_in_a_turn(running):
+        following = running.machine.next_at()
+        assert following is not None
+        assert running.clock.now() < following <= last + LULL
+        running.clock.at = following
+    assert running.clock.now() == last + LULL
+
+
+def test_what_is_far_behind_is_told_with_each_turn_so_that_it_grows_no_longer() -> None:
+    """However many calls come: there is never a turn without one."""
+    running = Running(lull=LULL)
+    longest = 0
+    for _ in range(100):
+        status, _ = running.call("POST", "/schedules/batch", BATCH)
+        assert status == 200
+        running.clock.at += BEHIND // 20
+        cursor = running.machine.feed.cursor(EVENTS)
+        [(oldest,)] = running.database.read("SELECT min(at) FROM changes WHERE number > ?", (cursor,))
+        longest = max(longest, running.clock.now() - (oldest or running.clock.now()))
+    assert BEHIND // 2 < longest <= 2 * BEHIND
 
 
 def test_whoever_is_far_behind_reads_on_where_it_was() -> None:

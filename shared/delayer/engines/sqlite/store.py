@@ -140,6 +140,10 @@ class SqliteStore:
     noted: Noted | None = None  # the same, for whoever reads the items later, if at all
     never_expire: Collection[str] = ()  # tables whose items nothing may delete but whoever handles them
     _partitions: set[tuple[str, str]] = field(factory=set, init=False)  # that ever had an item, in memory
+    _first: dict[str, tuple[int, str | None]] = field(factory=dict, init=False)  # by table, after so many changes
+
+    def __attrs_post_init__(self) -> None:
+        self.database.undone.append(self._first.clear)
 
     def get(self, table: str, key: Key, *, latest: bool = True) -> Item | None:
         check_key(key)
@@ -206,10 +210,13 @@ class SqliteStore:
         return [DueItem(partition=partition, sort=sort, text=text) for partition, sort, text in rows]
 
     def first(self, table: str) -> str | None:
-        """The sort key of the first item."""
-        with self.database.reading() as connection:
-            found = connection.execute(FIRST, (table,)).fetchone()
-        return None if found is None else str(found[0])
+        """The sort key of the first item. It is asked for in each turn, and read after something was written."""
+        changes = self.database.changes
+        if self._first.get(table, (-1, None))[0] != changes:
+            with self.database.reading() as connection:
+                found = connection.execute(FIRST, (table,)).fetchone()
+            self._first[table] = changes, None if found is None else str(found[0])
+        return self._first[table][1]
 
     def rows(self, table: str) -> list[Item]:
         """All items of a table, in the order of their keys: for tests, and for people who look."""

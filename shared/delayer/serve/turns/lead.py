@@ -67,6 +67,7 @@ def log_of(path: str) -> Callable[[], int]:
 
 
 CALLS: Final = 64  # in one turn
+LULL: Final[Millis] = 5  # whoever calls one time after the other does so sooner
 READERS: Final = 2  # calls that only read what is on the disk, at a time
 LONGEST_SLEEP: Final[Millis] = SECOND  # the monotonic clock stands still while the machine sleeps
 PATIENCE: Final[Millis] = 30 * SECOND  # so long attempts under way are waited for at the end
@@ -75,6 +76,7 @@ AT_THE_END: Final = 0.1  # seconds between two turns
 ANSWER_SECONDS: Final = 30.0
 FAILS_AT_MOST: Final[Millis] = 10 * SECOND  # all turns, one after the other, before the process ends
 AFTER_A_FAILURE: Final = 0.25  # seconds
+KEPT_UP_EVERY: Final[Millis] = 20  # at the latest: a turn writes 1 MB, the log has room for 64
 
 
 @define(kw_only=True, eq=False, slots=False)
@@ -100,6 +102,7 @@ class Leader:
     error: BaseException | None = field(default=None, init=False)
     _answers: list[tuple[WaitingCall, Response]] = field(factory=list, init=False)
     _failing_since: Millis = field(default=0, init=False)
+    _kept_up_at: Millis = field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.pool = Pool(size=self.attempts, wake=lambda: self.inbox.put(None))
@@ -114,6 +117,7 @@ class Leader:
             environment=self.environment,
             chosen=self.chosen,
             attempts=self.attempts,
+            lull=LULL,
             extensions=self.extensions,
             absent=self.absent,
             receiver=self.receiver,
@@ -234,9 +238,8 @@ class Leader:
         not, the process had better begin anew.
         """
         try:
-            moved = self._turn(calls)
-            self._keep_up(0 if moved or not self.inbox.empty() else round(self._seconds() * SECOND))
-            seconds = 0 if moved else self._seconds()
+            seconds = 0 if self._turn(calls) else self._seconds()
+            self._keep_up(round(seconds * SECOND) if self.inbox.empty() else 0)
         except Exception as error:
             now = self.clock.now()
             self._failing_since = self._failing_since or now
@@ -249,7 +252,10 @@ class Leader:
         return seconds
 
     def _keep_up(self, gap: Millis) -> None:
-        if self.upkeep:
+        """While one turn follows the other, not after each."""
+        now = self.clock.now()
+        if self.upkeep and (gap or not 0 <= now - self._kept_up_at < KEPT_UP_EVERY):
+            self._kept_up_at = now
             self.upkeep.turn(gap)
         if self.machine.database.broken:  # another thread has met it
             raise self.machine.database.broken

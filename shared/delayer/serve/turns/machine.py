@@ -17,7 +17,7 @@ from delayer.engines.sqlite.again import SqliteAgain
 from delayer.engines.sqlite.counters import FeedCounters
 from delayer.engines.sqlite.database import Database, Unwritten
 from delayer.engines.sqlite.feed import SqliteFeed
-from delayer.engines.sqlite.queue import Numbers, SqliteQueue
+from delayer.engines.sqlite.queue import Numbers, SqliteQueue, instant_of
 from delayer.engines.sqlite.store import DueItem, SqliteStore
 from delayer.execute.desk import Desk
 from delayer.execute.execute import Execute
@@ -26,7 +26,7 @@ from delayer.history.deliver import Deliver
 from delayer.http.answers import Response, unavailable
 from delayer.http.requests import ApiRequest
 from delayer.relay.relay import Successors
-from delayer.schedule.instants import Millis
+from delayer.schedule.instants import SECOND, Millis
 from delayer.schedule.tables import LEDGER, SCHEDULES, WAITING
 from delayer.serve.beside.beside import Beside, ReadsQueue
 from delayer.serve.beside.events import FUNCTION, Poster, PostsEvents, ReadEvents, Receiver
@@ -68,6 +68,8 @@ ANNOUNCED: Final = 10  # changes in one turn: a call that comes meanwhile waits 
 MOST_ANNOUNCED: Final = 30  # the same while nothing else is due for long: each commit takes as long for one as for many
 TELLING: Final[Millis] = 5  # that takes so long, about
 ANNOUNCED_EVERY: Final[Millis] = 250  # however much else there is to do
+BEHIND: Final[Millis] = SECOND  # whatever was not told for so long is told with each turn: as many as come with one
+LULL_MISSED: Final[Millis] = 25  # so long a lull is waited for
 HAVE_SETTINGS: Final = ("delayer.engines.process", "delayer.extension.executor", "delayer.extension.policy")
 RELAY, EXECUTOR, POLICY, SUBSCRIBER = "delayer-relay", "executor-", "policy-", "subscriber-"
 TIMING, EVENTS, OCCURRENCES = "timing-enqueuer", "stream-lifecycle", "stream-occurrences"
@@ -111,6 +113,7 @@ class Machine:
     instead: Mapping[str, Mapping[str, object]] = field(factory=dict)  # what functions import, in the place of that
     alone: Alone | None = None  # makes the attempt of a suspect
     each_minute: bool = True  # whether anything happens each minute
+    lull: Millis = 0  # without a call, before it tells of what has happened: what is told together costs less
     extensions: Extensions = field(factory=Extensions)  # what others have written
     absent: Mapping[str, str] = field(factory=dict)  # built-in actions that are not offered here, and why
     receiver: Receiver | None = None  # of all events
@@ -125,6 +128,7 @@ class Machine:
     _cannot_run: set[str] = field(init=False, factory=set)
     _odd: bool = field(init=False, default=False)
     _announced_at: Millis = field(init=False, default=0)
+    _asked_at: Millis = field(init=False, default=0)  # the last call came then
     _again: list[Callable[[], object]] = field(init=False, factory=list)  # what could not be written
 
     def __attrs_post_init__(self) -> None:
@@ -342,6 +346,8 @@ class Machine:
         calls_only = calls_only or not self.turns.can_write
         self.waiting_calls += calls
         is_asked, is_again = bool(self.waiting_calls), bool(self._again)
+        if is_asked:
+            self._asked_at = self.clock.now()
         try:
             begun = not calls_only and self._begin_all()
             for _ in range(len(self._again)):
@@ -351,8 +357,8 @@ class Machine:
             moved = (not calls_only and self._lead_beside()) or moved
             self._answer([one for one in self.waiting_calls if one.function not in ENDS])
             moved = (not calls_only and self._react()) or moved
-            if not calls_only and self._may_tell(is_quiet=not moved and not is_asked):
-                moved = self._tell() or moved
+            if not calls_only and self._has_news:
+                moved = self._tell(is_quiet=not moved and not is_asked) or moved
         except BaseException:
             self.turns.give_up()
             raise
@@ -390,6 +396,14 @@ class Machine:
 
     def next_at(self) -> Millis | None:
         """When there will be something to do, as far as it is known."""
+        following = self._next_at()
+        if not self.turns.can_write or not self._has_news:
+            return following
+        tells_at = self._tells_at(self.clock.now(), following, is_quiet=True)
+        return tells_at if following is None else min(following, tells_at)
+
+    def _next_at(self) -> Millis | None:
+        """But what is to be told."""
         if not self.turns.can_write:
             return self.clock.now() + PAUSE
         executors = self.executors.values()
@@ -565,20 +579,30 @@ class Machine:
                 break
         return moved
 
-    def _may_tell(self, *, is_quiet: bool) -> bool:
+    def _tells_at(self, now: Millis, following: Millis | None, *, is_quiet: bool) -> Millis:
         """Says when to tell of what has happened: when there is nothing else to do, but not never."""
-        now = self.clock.now()
-        if not is_quiet and 0 <= now - self._announced_at < ANNOUNCED_EVERY:
-            return False
-        following = self.next_at()
-        return following is None or following - now >= TELLING or now - self._announced_at >= ANNOUNCED_EVERY
+        if self._is_behind(now) or now < self._announced_at:
+            return now
+        latest = self._announced_at + ANNOUNCED_EVERY
+        at = min(self._asked_at + self.lull, self._announced_at + LULL_MISSED) if is_quiet else latest
+        return latest if following is not None and following - max(at, now) < TELLING else at
 
-    def _tell(self) -> bool:
+    def _is_behind(self, now: Millis) -> bool:
+        return self._has_news and now - instant_of(self.feed.cursor(EVENTS)) > BEHIND
+
+    @property
+    def _has_news(self) -> bool:
+        return self.feed.last > self.feed.cursor(EVENTS)
+
+    def _tell(self, *, is_quiet: bool) -> bool:
         """As much as there is time for, until something else is due."""
-        self._announced_at = now = self.clock.now()
-        following = self.next_at()
+        now, following = self.clock.now(), self._next_at()
+        if now < self._tells_at(now, following, is_quiet=is_quiet):
+            return False
+        self._announced_at = now
         gap = MOST_ANNOUNCED * TELLING if following is None else following - now
-        self.telling.at_most = min(max(ANNOUNCED, gap // TELLING * ANNOUNCED), MOST_ANNOUNCED)
+        most = CLAIMS if self._is_behind(now) else MOST_ANNOUNCED
+        self.telling.at_most = min(max(ANNOUNCED, gap // TELLING * ANNOUNCED), most)
         return self._take(self.telling)
 
     def _run(self, batch: Batch) -> Any:
