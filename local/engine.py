@@ -8,11 +8,13 @@ import argparse
 import json
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NoReturn
+from urllib.parse import urlsplit
 
 from local.arrivals import show
 from local.command.demonstration import example_body
@@ -24,6 +26,7 @@ from local.stack.ports import refuse_used
 
 LAST_PORT: Final = 65533  # the receiver has the second one after it
 BESIDE: Final = 2  # ports further
+LOOKED_EVERY: Final = 0.05  # seconds
 COMMAND: Final = Path(sys.executable).with_name("delayer")
 
 
@@ -61,7 +64,6 @@ def receiver_beside(port: int, api_url: str) -> int:
     """Starts it in a process of its own, which ends when nobody has the returned end of a pipe open any more."""
     reading, writing = os.pipe()
     receiver = Receiver(port)
-    print(explanation(receiver, api_url), flush=True)
     if os.fork():
         receiver.server.server_close()
         os.close(reading)
@@ -84,9 +86,26 @@ def receive(receiver: Receiver, signatures: Signatures, pipe: int) -> None:
         with receiver.changed:
             receiver.changed.notify_all()
 
+    def invite() -> None:
+        while not ended.wait(LOOKED_EVERY):
+            if answers(signatures.api_url):
+                print(explanation(receiver, signatures.api_url), flush=True)
+                return
+
     threading.Thread(target=wait, daemon=True, name="end").start()
+    threading.Thread(target=invite, daemon=True, name="invitation").start()
     with receiver:
         show(receiver, signatures, lambda: not ended.is_set())
+
+
+def answers(api_url: str) -> bool:
+    """Whether the engine listens: an invitation to what cannot begin would be a riddle."""
+    address = urlsplit(api_url)
+    try:
+        socket.create_connection((address.hostname, address.port), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 def explanation(receiver: Receiver, api_url: str) -> str:

@@ -16,9 +16,13 @@ UNCHECKED = "signature not checked"  # the secret cannot be fetched: with anothe
 FETCH_AGAIN_SECONDS = 1.0  # a flood of wrong ones is no flood of calls
 
 
+# Of the owner `anonymous`, which is that of the demonstration; and of the events that an engine POSTs itself.
+SECRETS = ("/signing-secret", "/events/signing-secret")
+
+
 @define
 class Signatures:
-    """Knows the secrets of the owner `anonymous`, which is that of the demonstration; fetches them when one fails."""
+    """Fetches the secrets when a request has a signature that is made with none that it knows."""
 
     api_url: str
     _secrets: tuple[str, ...] = field(default=(), init=False, repr=False)
@@ -40,14 +44,19 @@ class Signatures:
         if time.monotonic() - self._fetched_at < FETCH_AGAIN_SECONDS:
             return False
         self._fetched_at = time.monotonic()
+        found = [secret for path in SECRETS for secret in self._shown(path)]
+        self._secrets = tuple(found) or self._secrets
+        return bool(found)
+
+    def _shown(self, path: str) -> list[str]:
+        """Those that are in use; none if nobody shows them there."""
         try:
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            with opener.open(f"{self.api_url}/signing-secret", timeout=10) as response:
+            with opener.open(f"{self.api_url}{path}", timeout=10) as response:
                 shown = json.load(response)
         except (OSError, ValueError):
-            return False
-        self._secrets = tuple(shown[name] for name in ("current", "previous") if shown[name])
-        return True
+            return []
+        return [shown[name] for name in ("current", "previous") if shown.get(name)]
 
 
 def _verifies(secret: str, request: ReceivedRequest) -> bool:

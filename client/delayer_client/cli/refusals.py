@@ -81,7 +81,7 @@ def message_of(error: BaseException, session: Session) -> str:
 
     notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, NoAnswer) and not error.may_be_applied:
-        start = "Start one with `make local`, or give --url." if is_here(session.url) else "Is --url right?"
+        start = "Start one with `delayer serve`, or give --url." if is_here(session.url) else "Is --url right?"
         proxy = proxy_of(session.url)
         way = f" It was asked through the proxy {proxy}: {error}" if proxy else ""
         return f"No Delayer answers at {session.url}. {start}{way}{notes}"

@@ -65,6 +65,8 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
         listening = closed.enter_context(bound(where))
         folder = open_folder(options.data)
         closed.callback(folder.close)
+        if folder.open_to:
+            options.say(f"Other users of this machine may look into {options.data}. Run: chmod 700 {options.data}")
         leader = _leader(options, folder, environment, {**aws, **_settings(where, tokens)}, others)
         door = Door(
             leader.submit,

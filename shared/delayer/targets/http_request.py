@@ -188,7 +188,7 @@ class HttpTarget:
             return addresses[0]
         public = [public_address(address, self.private) for address in addresses]
         if not public[0] or None in public:
-            raise TargetForbidden(f"not a public address, and the stack allows no other: {host}")
+            raise TargetForbidden(f"not a public address, and the operator has allowed no other: {host}")
         return public[0]
 
 

@@ -68,7 +68,9 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 def test_it_shows_what_arrives_and_ends_whole(terminal: Terminal) -> None:
     """The request is shown with its signature. SIGTERM reaches the engine alone, and the receiver ends, too."""
-    terminal.until("Delayer serves")
+    terminal.until("Console: ")
+    said = "".join(terminal.lines)
+    assert said.index("Delayer serves") < said.index("are shown below"), "nobody is invited before it answers"
     hello = {"type": "http-request", "url": f"http://127.0.0.1:{terminal.port + BESIDE}/hello"}
     body = {"delaySeconds": 0, "action": hello, "payload": {"order": 17}}
     url = f"http://127.0.0.1:{terminal.port}"

@@ -148,5 +148,5 @@ def test_exit_statuses(delayer: Run) -> None:
     assert delayer("schedule", "http", "ftp://x", "--in", "1m").status == 2
     nobody = delayer("list", DELAYER_URL="http://localhost:9")
     assert nobody.status == 5
-    assert nobody.err == "No Delayer answers at http://localhost:9. Start one with `make local`, or give --url.\n"
+    assert nobody.err == "No Delayer answers at http://localhost:9. Start one with `delayer serve`, or give --url.\n"
     assert delayer("--version").out.startswith("delayer ")

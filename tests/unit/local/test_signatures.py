@@ -17,11 +17,12 @@ SECRETS = [bytes([number]) * 32 for number in range(3)]
 
 
 class Api(ThreadingHTTPServer):
-    """Answers GET /signing-secret."""
+    """Answers GET /signing-secret; and as an engine does, GET /events/signing-secret."""
 
     daemon_threads = True
     status = 200
     shown: dict[str, Any]
+    of_events: dict[str, Any] | None = None
     calls = 0
 
 
@@ -30,9 +31,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.calls += 1
-        assert self.path == "/signing-secret"
-        body = json.dumps(self.server.shown).encode()
-        self.send_response(self.server.status)
+        assert self.path in ("/signing-secret", "/events/signing-secret")
+        shown = self.server.of_events if self.path.startswith("/events") else self.server.shown
+        body = json.dumps(shown or {"title": "no such path"}).encode()
+        self.send_response(404 if shown is None else self.server.status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -68,7 +70,7 @@ def test_a_request_of_the_stack_is_verified(api: Api, secret: bytes, body: bytes
     signatures = signatures_of(api)
     assert signatures.checked(a_request(secret, body)) == VERIFIED
     assert signatures.checked(a_request(secret, body)) == VERIFIED
-    assert api.calls == 1
+    assert api.calls == 2, "of owners, and of events"
 
 
 def test_after_a_rotation_the_secrets_are_fetched_again(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,14 +80,14 @@ def test_after_a_rotation_the_secrets_are_fetched_again(api: Api, monkeypatch: p
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now + 60)
     assert signatures.checked(a_request(SECRETS[2])) == VERIFIED
-    assert api.calls == 2
+    assert api.calls == 4
 
 
 def test_what_is_forged_is_said_so_and_costs_one_call_a_second(api: Api) -> None:
     signatures = signatures_of(api)
     for _ in range(20):
         assert signatures.checked(a_request(SECRETS[2])) == WRONG
-    assert api.calls == 1
+    assert api.calls == 2, "of owners, and of events"
 
 
 @pytest.mark.parametrize(
@@ -115,3 +117,12 @@ def test_where_the_secret_cannot_be_fetched_nothing_is_claimed(api: Api) -> None
     """With another ApiAuthorization, the API refuses."""
     api.status = 403
     assert signatures_of(api).checked(a_request(SECRETS[1])) == UNCHECKED
+
+
+def test_an_event_of_an_engine_is_verified(api: Api) -> None:
+    """Its secret is another one than that of any owner."""
+    api.of_events = {"current": as_text(SECRETS[2])}
+    signatures = signatures_of(api)
+    assert signatures.checked(a_request(SECRETS[2])) == VERIFIED
+    assert signatures.checked(a_request(SECRETS[1])) == VERIFIED
+    assert signatures.checked(a_request(b"x" * 32)) == WRONG

@@ -114,6 +114,19 @@ def test_a_folder_that_was_refused_is_not_locked(path: Path) -> None:
 # ------------------------------------------------------------ no folder
 
 
+def test_the_process_is_named_no_longer_than_the_folder_is_locked(path: Path) -> None:
+    folder = open_folder(path)
+    assert (path / PROCESS).exists()
+    folder.close()
+    assert not (path / PROCESS).exists()
+
+
+def test_it_knows_who_else_may_look_into_it(folder: DataFolder) -> None:
+    assert folder.open_to == 0
+    folder.path.chmod(0o755)
+    assert folder.open_to == 0o055
+
+
 def test_a_file_is_no_folder(path: Path) -> None:
     path.write_text("")
     assert "is not a folder" in str(second(path))

@@ -71,7 +71,7 @@ def test_the_tables_are_large() -> None:
 )
 def test_no_answer_of_a_name_server_leads_inside(sockets: Sockets, others: list[tuple[list[str], list[str]]]) -> None:
     """Alone, and by turns before, behind and among public ones: one is enough, wherever it stands."""
-    detail = "not a public address, and the stack allows no other: target.example"
+    detail = "not a public address, and the operator has allowed no other: target.example"
     results = {
         text: attempt("http://target.example/", [*before, text, *behind])
         for text, (before, behind) in zip(addresses(), cycle(others), strict=False)

@@ -501,7 +501,7 @@ def test_the_function_sends_what_its_class_says(server: Server, monkeypatch: pyt
 
 def test_the_function_reaches_private_addresses_only_if_the_stack_allows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     result = of_the_function(monkeypatch, "false")(message(url="http://127.0.0.1:9/"))
-    assert result == Refused("not a public address, and the stack allows no other: 127.0.0.1", reached=False)
+    assert result == Refused("not a public address, and the operator has allowed no other: 127.0.0.1", reached=False)
 
 
 def test_the_time_that_a_client_asks_for_is_that_of_the_attempt(

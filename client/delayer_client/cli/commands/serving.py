@@ -214,7 +214,7 @@ def token_(
         made = new_token(Path(file), owner, scopes)
     session.output.one({"token": made, "owner": owner, "scopes": scopes}, made)
     if not session.as_json:
-        session.output.note(f"Keep it: it is shown only now. It may {' and '.join(scopes)} for {owner}.")
+        session.output.note(f"Keep it: it is shown only now. Its owner is {owner}, its scopes are: {', '.join(scopes)}.")
 
 
 def new_action_(

@@ -58,7 +58,7 @@ def _no_answer(error: NoAnswer, url: str, *, is_local: bool) -> Said:
         title="Delayer does not answer",
         advice=here if is_local else "Check the address, and whether this machine reaches it.",
         detail=f"{url}: {error}",
-        command="make local" if is_local else "delayer doctor",
+        command="delayer serve" if is_local else "delayer doctor",
     )
 
 

@@ -57,21 +57,21 @@ KEPT_WAITING: Final = Entry(
     severity=Severity.NOTE,
     area=AREA,
     means="Suspensions or open circuits keep schedules waiting that are due.",
-    do="`delayer flow list` shows them.",
+    do="`delayer flow list`, with the same --data, shows them.",
 )
 GIVEN_UP: Final = Entry(
     code="engine-dead-letters",
     severity=Severity.WARNING,
     area=AREA,
     means="There are dead letters: their schedules wait for somebody.",
-    do="Look at them with `delayer dead-letters list`, and redrive or discard them.",
+    do="Look at them with `delayer dead-letters list`, with the same --data, and redrive or discard them.",
 )
 FAILED: Final = Entry(
     code="engine-failed",
     severity=Severity.NOTE,
     area=AREA,
     means="Schedules have failed, and their bodies are kept.",
-    do="`delayer dead-letters list --prefix failed/` shows them; redrive or discard them.",
+    do="`delayer dead-letters list --prefix failed/`, with the same --data, shows them; redrive or discard them.",
 )
 DEFECTS: Final = Entry(
     code="engine-unexpected",
@@ -117,9 +117,9 @@ def judged(status: Mapping[str, Any]) -> Iterator[Finding]:
     yield (LATE if status["late"] else ON_TIME)(_lateness(status), late=status["late"], lateness=status["lateness"])
     letters = status["deadLetters"]
     if number := letters.get("dead-lettered"):
-        yield GIVEN_UP(f"There are {number:,}.", number=number)
+        yield GIVEN_UP(f"Dead letters: {number:,}.", number=number)
     if number := letters.get("failed"):
-        yield FAILED(f"There are {number:,}.", number=number)
+        yield FAILED(f"Schedules that have failed: {number:,}.", number=number)
     if number := status["counts"].get("Unexpected"):
         yield DEFECTS(f"It has happened {number:,} times since it began.", number=number)
 
@@ -141,4 +141,4 @@ def _waiting(flow: Mapping[str, Any]) -> Iterable[Finding]:
 
 def _rights(folder: Path) -> Iterable[Finding]:
     if (mode := folder.stat().st_mode & 0o777) & OTHERS:
-        yield OPEN(f"Its mode is {mode:04o}.", about=str(folder))
+        yield OPEN(f"The mode of the folder is {mode:04o}.", about=str(folder))

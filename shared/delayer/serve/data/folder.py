@@ -17,6 +17,7 @@ from delayer.serve.refusal import Refusal
 
 DATABASE: Final = "delayer.db"
 PROCESS: Final = "engine.pid"  # for the sentence of a second engine; the lock decides
+OTHERS: Final = 0o077  # rights of the group and of everybody
 HEADER_BYTES: Final = 100
 MAGIC: Final = b"SQLite format 3\0"
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -92,7 +93,14 @@ class DataFolder:
 
     def close(self) -> None:
         """Gives up the lock, unless a child has the descriptor, too."""
+        with suppress(OSError):
+            (self.path / PROCESS).unlink(missing_ok=True)
         os.close(self.descriptor)
+
+    @property
+    def open_to(self) -> int:
+        """The rights that others than its user have, as a mode; 0: none."""
+        return os.fstat(self.descriptor).st_mode & OTHERS
 
     def size(self) -> int:
         """Bytes of the database, with its log."""

@@ -301,7 +301,7 @@ def test_nobody_at_the_address_is_said_in_words() -> None:
     page = page_of(refuse)
     assert page.status_code == 502
     assert "Delayer does not answer" in page.text
-    assert "make local" in page.text
+    assert "delayer serve" in page.text
 
 
 def test_a_stack_without_a_journal_lists_groups_alone() -> None:

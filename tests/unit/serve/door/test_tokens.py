@@ -143,8 +143,11 @@ def test_what_cannot_be_a_token_makes_no_file(file: Path, owner: str, scopes: li
     assert not file.exists()
 
 
-def test_a_file_that_cannot_be_written(file: Path) -> None:
-    assert "no such file" in refusal(new_token, file / "in" / "no" / "folder", "ann", ["read"])
+def test_a_file_in_a_folder_that_is_not_there(file: Path) -> None:
+    """To make the file alone would fail again."""
+    said = refusal(new_token, file / "in" / "no" / "folder", "ann", ["read"])
+    assert said.startswith("There is no folder for the file of --tokens")
+    assert said.endswith(f"Make it: mkdir -p {file}/in/no.")
 
 
 def test_nothing_is_added_to_what_is_wrong(file: Path) -> None:
