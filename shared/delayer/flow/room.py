@@ -92,7 +92,8 @@ class Room:
     slots: int = SLOTS  # attempts at a time
     step: Millis = STEP  # between two looks of what finds no seat or slot
     _inside: dict[str, tuple[Party, list[HeldSeats]]] = field(factory=dict, init=False)  # by receipt: each has a slot
-    _refused: dict[str, Millis] = field(factory=dict, init=False)  # since when there is no seat or slot, by receipt
+    # By receipt: since when there is no seat or slot, and for whom.
+    _refused: dict[str, tuple[Millis, Party]] = field(factory=dict, init=False)
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)  # of who is inside; AWS is not asked in it
 
     def line_up(self, messages: Mapping[str, ExecutorMessage]) -> dict[str, Answer[ExecutorMessage]]:
@@ -150,6 +151,10 @@ class Room:
         """Seconds until another look at its target makes sense, after a probe in vain. Raises Unavailable."""
         wait = self.gate.wait_for(message.schedule, message.nonce)
         return wait.seconds if wait else SHORTEST_WAIT
+
+    def refused(self) -> Counter[Party]:
+        """How many there are of each party that look again soon, because there is no seat or slot."""
+        return Counter([party for _, party in list(self._refused.values())])
 
     def give_back(self) -> None:
         """At the end of an invocation: the seats that no attempt uses are free for others. Never raises."""
@@ -259,7 +264,7 @@ class Room:
         aged = evolve(message, age_from=aging_from(message, now))
         asked = aged.nonce, aged.age_from, now
         wait = seat_wait(limit, *asked) if limit else crowd_wait(party, *asked)
-        if now - self._refused.setdefault(key, now) < PATIENCE:
+        if now - self._refused.setdefault(key, (now, party))[0] < PATIENCE:
             return Later(message=aged, at=now + self.step, why=wait.block)
         del self._refused[key]
         self.breaker.crowded(party)

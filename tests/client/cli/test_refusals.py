@@ -57,7 +57,9 @@ def test_no_stack(delayer: Cli) -> None:
     run = Cli(surroundings=surroundings, fake=delayer.fake)
     local, remote = run("list"), run("schedule", "http", HOOK, "--in", "1m", "--api-url", "https://delayer.example.com")
     assert (local.status, remote.status) == (5, 5)
-    assert local.err == ("No Delayer answers at http://localhost:8080. Start one with `delayer serve`, or give --url.\n")
+    assert local.err == (
+        "No Delayer answers at http://localhost:8080. Start one with `delayer serve`, or give --url.\n"
+    )
     assert remote.err == "No Delayer answers at https://delayer.example.com. Is --url right?\n"
 
 

@@ -3,6 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from attrs import define, field
@@ -28,7 +29,7 @@ class LaterWorkers:
     """Port Workers: what is started is done between two turns."""
 
     machine: Machine
-    started: deque[Callable[[], None]]
+    started: deque[partial[None]]
     _ended: list[tuple[int, object]] = field(factory=list, init=False)
     _left: int = field(default=0, init=False)
 
@@ -36,7 +37,7 @@ class LaterWorkers:
         """There is one invocation."""
 
     def start(self, number: int, do: Callable[[], object]) -> None:
-        self.started.append(lambda: self._make(number, do))
+        self.started.append(partial(self._make, number, do))
 
     def do(self, number: int, do: Callable[[], object]) -> None:
         self.machine.turns.do(do, lambda outcome: self._ended.append((number, outcome)))
@@ -67,7 +68,7 @@ class Running:
     def __init__(self, database: Database | None = None, at: Millis = START, **given: Any) -> None:
         self.clock, self.observer = ManualClock(at), MemoryObserver()
         self.objects = MemoryObjects()
-        self.started: deque[Callable[[], None]] = deque()
+        self.started: deque[partial[None]] = deque()
         self.database = database or Database(layout=LAYOUT)
         tokens = Tokens()
 

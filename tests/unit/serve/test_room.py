@@ -2,8 +2,11 @@
 
 import pytest
 
+from delayer.actions.rules.model import Done
 from delayer.engines.ports import Outgoing
-from delayer.schedule.instants import DAY, SECOND
+from delayer.execute.execute import Execute
+from delayer.schedule.instants import DAY, HOUR, SECOND
+from delayer.schedule.messages import ExecutorMessage
 from tests.unit.serve.machines import Running
 
 FEW = 2
@@ -114,3 +117,48 @@ def test_what_winds_down_begins_no_attempt_and_loses_none(attempts: int) -> None
     again = Running(running.database, at=running.clock.at)
     again.settle()
     assert states(again, ids) == ["executed"] * attempts
+
+
+def test_a_target_that_hangs_keeps_no_other_from_its_room() -> None:
+    """Half of the attempts are under way at it, many more are due before those of another target."""
+    reached: list[str] = []
+
+    def target(message: ExecutorMessage) -> Done:
+        reached.append(message.schedule.id)
+        return Done("done")
+
+    running = Running(targets=lambda _: target)
+    hanging = [running.schedule(1, action=at("hangs")) for _ in range(300)]
+    running.clock.at += 1
+    well = [running.schedule(1, action=at("well")) for _ in range(70)]
+    running.clock.at += SECOND
+    for _ in range(20):
+        while running.machine.turn() or attempted(running, "well"):
+            pass
+        running.clock.at += 5
+    assert reached == well
+    waiting = [one for one, state in zip(hanging, states(running, hanging), strict=True) if state == "scheduled"]
+    assert len(waiting) > 150, "unclaimed"
+    for one in waiting:
+        assert running.call("DELETE", f"/schedules/{one}")[0] == 200
+    running.settle()
+    running.run(HOUR)
+    assert sorted(reached[70:]) == sorted(set(hanging) - set(waiting))
+
+
+def at(host: str) -> dict[str, str]:
+    return {"type": "http-request", "url": f"https://{host}.example/"}
+
+
+def attempted(running: Running, host: str) -> bool:
+    """Goes on with what threads do, but with no attempt at another host. Whether there was anything."""
+    before = list(running.started)
+    running.started.clear()
+    for do in before:
+        _, step = do.args
+        is_attempt = step.func.__name__ == Execute.make.__name__
+        if is_attempt and host not in step.args[0].message.schedule.definition.action:
+            running.started.append(do)
+        else:
+            do()
+    return len(running.started) < len(before)

@@ -105,10 +105,10 @@ def _opened(file: Path, flags: int) -> Iterator[int]:
         finally:
             os.close(handle)
     except FileNotFoundError:
-        is_missing_folder = not file.parent.is_dir()
-        what = "There is no folder for the file of --tokens" if is_missing_folder else "There is no such file of --tokens"
-        do = f"Make it: mkdir -p {file.parent}" if is_missing_folder else f"Make it: {_made_by(file)}"
-        raise Refusal(what=what, where=str(file), do=do) from None
+        what, command = "There is no such file of --tokens", _made_by(file)
+        if not file.parent.is_dir():
+            what, command = "There is no folder for the file of --tokens", f"mkdir -p {file.parent}"
+        raise Refusal(what=what, where=str(file), do=f"Make it: {command}") from None
     except OSError as error:
         what = f"The file of --tokens cannot be used: {error.strerror}"
         raise Refusal(what=what, where=str(file), do="Name a file that is yours to read and to write") from None

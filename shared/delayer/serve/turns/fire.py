@@ -5,7 +5,7 @@ it is until then: the first page of the table, in the order of time, is what is 
 same, for its target or its owner, waits in the delayer queue, from which the relay takes it as on AWS.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import accumulate
 from typing import Final
@@ -19,6 +19,7 @@ from delayer.engines.sqlite.queue import SqliteQueue
 from delayer.engines.sqlite.store import DueItem, SqliteStore, decode
 from delayer.engines.store.model import Item
 from delayer.enqueue.rules import MoveToDeadLetters
+from delayer.flow.rules.block import Party
 from delayer.flow.rules.gate import Go, Later
 from delayer.records.repository import StoredScheduleTable, from_item
 from delayer.relay import rules
@@ -37,6 +38,8 @@ from delayer.schedule.schedule_id import Bucket, RecordKey
 
 AGAIN: Final = 1  # second, before the relay has another look at what failed
 BYTES: Final = 1_000_000  # of records in a page: each is written some three times in its turn
+SCANNED: Final = 1_000  # records, for those that are not of blocked parties
+KNOWN: Final = 2_000  # parties of records
 AFTER_ALL: Final = "\x7f"  # behind all sort keys that begin the same
 
 
@@ -78,6 +81,8 @@ class Fire(Relay):
     schedules: StoredScheduleTable
     handed_over: HandedOver
     noted_at: Callable[[Millis], AbstractContextManager[None]]  # what is written meanwhile is of that moment
+    blocked: Callable[[], Collection[Party]] = tuple  # parties of whom no more is claimed: there is no room
+    _parties: dict[str, Party | None] = field(factory=dict, init=False)  # by sort key: a blocked one is seen often
 
     def next_at(self) -> Millis | None:
         """When there will be something to fire, as far as it is known now."""
@@ -85,16 +90,34 @@ class Fire(Relay):
         return None if first is None else int(first.partition("#")[0]) - self.lead
 
     def due(self, at_most: int) -> Sequence[DueItem]:
-        """The first records that are due, in the order of time: up to so many, and no more than a turn may write."""
+        """The first records that are due, in the order of time: up to so many, and no more than a turn may write.
+
+        Those of blocked parties stay where they are, where they can be cancelled, and keep nobody behind them waiting.
+        """
         until = self.clock.now() + self.lead
         last = Bucket(minute=minute_of(until), shard=0).key + AFTER_ALL
-        found = self.in_order.due(self.schedules.table, last, "", at_most)
+        blocked = self.blocked()
+        found = self.in_order.due(self.schedules.table, last, "", SCANNED if blocked else at_most)
+        if blocked:
+            found = [one for one in found if self._party_of(one) not in blocked][:at_most]
         sizes = accumulate(len(one.text) for one in found)
         return [
             one
             for one, size in zip(found, sizes, strict=True)
             if int(one.sort[:13]) <= until and (size <= BYTES or one is found[0])
         ]
+
+    def _party_of(self, one: DueItem) -> Party | None:
+        """None if it cannot be read."""
+        if one.sort not in self._parties:
+            if len(self._parties) > KNOWN:
+                self._parties.clear()
+            try:
+                row = from_item(decode(one.text))
+            except Exception:  # noqa: BLE001 - it is seen when it fires
+                row = None
+            self._parties[one.sort] = self.line.gate.party_of(row) if isinstance(row, Schedule) else None
+        return self._parties[one.sort]
 
     def page(self, due: Sequence[DueItem]) -> None:
         """Fires all of them, or raises: perhaps one of them is to blame."""
@@ -124,6 +147,15 @@ class Fire(Relay):
         failed = self.carry_out(decisions, Bodies(messages), now)
         self._look_again({key: messages[key] for key in failed if key in messages})
         self.schedules.delete([RecordKey(bucket=due[key]["bucket"], due=key) for key in due])
+
+    def lined_up(self, due: Mapping[str, DelayerMessage], now: Millis) -> dict[str, Decision]:
+        """As the relay. Who finds no room asks no line for a turn."""
+        blocked = self.blocked()
+        if not blocked:
+            return Relay.lined_up(self, due, now)
+        kept = {key: one for key, one in due.items() if self.line.gate.party_of(one.schedule) in blocked}
+        later = {key: Later(message=one, at=now + AGAIN * SECOND, why=None) for key, one in kept.items()}
+        return {**later, **Relay.lined_up(self, {key: one for key, one in due.items() if key not in kept}, now)}
 
     def send(self, action_type: str, claimed: Mapping[str, ExecutorMessage]) -> list[str]:
         """As HandOver."""

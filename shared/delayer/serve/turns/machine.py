@@ -3,6 +3,7 @@
 Nothing runs by itself: who leads it says when a turn is, and hears when the next one should be.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -21,6 +22,7 @@ from delayer.engines.sqlite.queue import Numbers, SqliteQueue, instant_of
 from delayer.engines.sqlite.store import DueItem, SqliteStore
 from delayer.execute.desk import Desk
 from delayer.execute.execute import Execute
+from delayer.flow.rules.block import Party
 from delayer.history.announce import Announce
 from delayer.history.deliver import Deliver
 from delayer.http.answers import Response, unavailable
@@ -61,6 +63,8 @@ GREATEST: Final = """
         coalesce((SELECT max(upto) FROM counters), 0), coalesce((SELECT max(number) FROM readers), 0))
 """
 CLAIMS: Final = 64  # in one turn
+WAITING_FOR_ROOM: Final = 3  # times as many as there may be attempts wait at the desks, at most
+BLOCKED: Final[Millis] = 20  # until another look, while all that is due is of parties whose schedules wait for room
 PAUSE: Final[Millis] = 250  # until the next turn, if nothing can be written
 RELAYED: Final = 10  # messages of the delayer queue, in one turn
 STEP: Final[Millis] = 250  # who finds no slot is told when there is one; seats may be free without that
@@ -129,6 +133,7 @@ class Machine:
     _odd: bool = field(init=False, default=False)
     _announced_at: Millis = field(init=False, default=0)
     _asked_at: Millis = field(init=False, default=0)  # the last call came then
+    _blocked_until: Millis = field(init=False, default=0)
     _again: list[Callable[[], object]] = field(init=False, factory=list)  # what could not be written
 
     def __attrs_post_init__(self) -> None:
@@ -159,6 +164,7 @@ class Machine:
             schedules=relay.schedules,
             handed_over=self.handed_over,
             noted_at=self.feed.at,
+            blocked=self._blocked,
         )
         self.uses = self._uses()
         self.telling = self._telling()
@@ -413,7 +419,7 @@ class Machine:
         if not self.lives.is_holding:
             instants.append(self.lives.next_at())
             if self._room() > 0:  # otherwise the end of an attempt is what is waited for
-                instants += [self.fire.next_at(), *(one.queue.next_visible() for one in executors)]
+                instants += [self._fires_at(), *(one.queue.next_visible() for one in executors)]
         return min((one for one in instants if one is not None), default=None)
 
     def _answer(self, calls: Sequence[ApiCall | TurnJob]) -> None:
@@ -461,8 +467,20 @@ class Machine:
         return self.attempts > 0
 
     def _room(self) -> int:
-        """How many more attempts can soon begin."""
-        return self.attempts - sum(one.desk.number for one in self.executors.values())
+        """How many more attempts can soon begin. What waits for room itself takes none from others, up to a bound."""
+        known = self.executors.values()
+        under_way = sum(one.desk.number for one in known)
+        waiting = sum(one.execute.room.refused().total() for one in known)
+        return self.attempts + min(waiting, WAITING_FOR_ROOM * self.attempts) - under_way
+
+    def _blocked(self) -> set[Party]:
+        """Those of whom no more is claimed: half as many as there may be attempts wait for room already."""
+        refused = sum((one.execute.room.refused() for one in self.executors.values()), Counter[Party]())
+        return {party for party, number in refused.items() if 2 * number >= self.attempts}
+
+    def _fires_at(self) -> Millis | None:
+        following = self.fire.next_at()
+        return None if following is None else max(following, self._blocked_until)
 
     def _known(self, kind: str) -> MachineExecutor | None:
         """None for one that cannot run here: what was handed to it waits in its queue until the engine starts anew."""
@@ -478,7 +496,7 @@ class Machine:
 
     def _fire(self) -> bool:
         """No more than can soon begin."""
-        now, following, waited, room = self.clock.now(), self.fire.next_at(), self.relayed.next_at(), self._room()
+        now, following, waited, room = self.clock.now(), self._fires_at(), self.relayed.next_at(), self._room()
         if room <= 0 or following is None or following > now:
             return False
         if waited is not None and waited <= now:  # half of the room is for what has waited, and the odd one by turns
@@ -490,6 +508,7 @@ class Machine:
         except Unavailable as error:
             self._warn("nothing was fired", error)
             return False
+        self._blocked_until = now + BLOCKED if room and not due else 0
         self._fire_all(due)
         self.relayed.at_most = min(self.relayed.at_most, self._room() - len(due))
         return bool(due)
@@ -537,8 +556,9 @@ class Machine:
         while one.desk.go_on():
             moved = True
         if left := one.workers.left():
-            moved = True
-            one.desk.nudge(left)
+            moved, self._blocked_until = True, 0
+            refused = one.execute.room.refused()
+            one.desk.nudge(left if len(refused) < 2 else refused.total())  # whose place it is, nobody knows then
             while one.desk.go_on():
                 pass
         return moved
