@@ -3,45 +3,28 @@
 import json
 import socket
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from delayer_client.operator.answers import result_of
 from delayer_client.operator.bulk import Ask
-from delayer_client.operator.dead_letters import DeadLetters
 from delayer_client.operator.errors import Interrupted, NoEngine, NotYours
-from delayer_client.operator.flow import Flow
-from delayer_client.operator.owner_policies import OwnerPolicies
+from delayer_client.operator.operated import Operated
 
 SOCKET: Final = "control.sock"
 ELSEWHERE: Final = "control.path"  # the file with the path of the socket, if that of the folder is too long
 SECONDS: Final = 60.0  # that one answer may take
 
 
-class OperatorEngine:
+class OperatorEngine(Operated):
     """Does what operators do, as OperatorStack. Nothing is asked before it is needed. Errors: OperatorError."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()
 
-    @cached_property
-    def dead_letters(self) -> DeadLetters:
-        """Commands for schedules that were given up, or have failed."""
-        return DeadLetters(self.function("operator-dead-letters"))
-
-    @cached_property
-    def owner_policies(self) -> OwnerPolicies:
-        """Commands for what owners may do."""
-        return OwnerPolicies(self.function("operator-owner-policy"))
-
-    @cached_property
-    def flow(self) -> Flow:
-        """Commands for schedules that wait although they are due."""
-        return Flow(self.function("operator-flow"))
-
     def function(self, name: str) -> Ask:
-        """One that carries out commands, by the name of its folder."""
+        """As Operated."""
         return partial(self._carried_out, name)
 
     def status(self) -> dict[str, Any]:

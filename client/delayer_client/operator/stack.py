@@ -11,11 +11,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from delayer_client.operator.calls import asking
 from delayer_client.operator.credentials import Aws, find_credentials, without_user_info
-from delayer_client.operator.dead_letters import DeadLetters
 from delayer_client.operator.errors import NoStack, NotAllowed
-from delayer_client.operator.flow import Flow
 from delayer_client.operator.function import OperatorFunction
-from delayer_client.operator.owner_policies import OwnerPolicies
+from delayer_client.operator.operated import Operated
 
 DEFAULT_STACK: Final = "delayer"
 LOG: Final = logging.getLogger(__name__)  # without a handler, warnings go to standard error
@@ -30,7 +28,7 @@ class Resource:
     type: str  # such as AWS::SQS::Queue
 
 
-class OperatorStack:
+class OperatorStack(Operated):
     """Nothing is asked before it is needed: who may only invoke an operator's function can use that one.
 
     `dead_letters`, `owner_policies` and `flow` are what operators do. Errors of all: OperatorError. Before they change
@@ -79,10 +77,9 @@ class OperatorStack:
         """In AWS: `delayer-operator-flow` for `operator-flow`."""
         return f"{self.name}-{function}"
 
-    def function(self, function: str) -> OperatorFunction:
-        """One that carries out commands, by the name of its folder."""
-        name = self.function_name(function)
-        return OperatorFunction(self.aws.client("lambda", retried=False), name, self.confirm)
+    def function(self, name: str) -> OperatorFunction:
+        """As Operated."""
+        return OperatorFunction(self.aws.client("lambda", retried=False), self.function_name(name), self.confirm)
 
     def confirm(self) -> None:
         """Before something is changed: that this is the stack of the URL. Raises NoStack if it is another one.
@@ -104,23 +101,6 @@ class OperatorStack:
         except NotAllowed as error:
             return f"{changed} was not checked, for that needs the permission {error.permission}."
         return "" if _is_of_aws(self.url) and served else f"{changed} cannot be seen: it serves {served or 'no URL'}."
-
-    @cached_property
-    def dead_letters(self) -> DeadLetters:
-        """Commands for schedules that were given up, or have failed. Needs lambda:InvokeFunction on
-        operator-dead-letters.
-        """
-        return DeadLetters(self.function("operator-dead-letters"))
-
-    @cached_property
-    def owner_policies(self) -> OwnerPolicies:
-        """Commands for what owners may do. Needs lambda:InvokeFunction on operator-owner-policy."""
-        return OwnerPolicies(self.function("operator-owner-policy"))
-
-    @cached_property
-    def flow(self) -> Flow:
-        """Commands for schedules that wait although they are due. Needs lambda:InvokeFunction on operator-flow."""
-        return Flow(self.function("operator-flow"))
 
     @cached_property
     def description(self) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ Nothing takes time, and nothing fails. What is done each minute is done when the
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from attrs import define, field
@@ -54,7 +55,8 @@ class Unhurried:
     """Port Workers: attempts are made between two turns, one after the other."""
 
     machine: Machine
-    attempts: deque[tuple["Unhurried", int, Callable[[], object]]]  # of all actions
+    attempts: deque[partial[None]]  # of all actions
+    caught: type[BaseException] = Exception  # what an attempt may raise: all else goes up to whoever makes it
     _ended: list[tuple[int, object]] = field(factory=list, init=False)
     _left: int = field(default=0, init=False)
 
@@ -63,17 +65,18 @@ class Unhurried:
 
     def start(self, number: int, do: Callable[[], object]) -> None:
         """As the port."""
-        self.attempts.append((self, number, do))
+        self.attempts.append(partial(self.make, number, do))
 
     def do(self, number: int, do: Callable[[], object]) -> None:
         """As the port."""
         self.machine.turns.do(do, lambda outcome: self._ended.append((number, outcome)))
 
     def make(self, number: int, do: Callable[[], object]) -> None:
-        """One attempt. What a test raises goes up to it."""
+        """One attempt."""
+        outcome: object
         try:
             outcome = do()
-        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+        except self.caught as error:
             outcome = error
         self._ended.append((number, outcome))
         self._left += 1
@@ -103,7 +106,7 @@ class FakeStack:
         self.clock = HandClock(self.start)
         self.observer = Observer()
         self.targets = Targets(clock=self.clock, ask_test=self.answers)
-        self.attempts: deque[tuple[Unhurried, int, Callable[[], object]]] = deque()
+        self.attempts: deque[partial[None]] = deque()
         self.kinds: set[str] = set()
         tokens = Tokens()
 
@@ -166,8 +169,7 @@ class FakeStack:
         while moved:
             moved = self.machine.turn()
             while self.attempts:
-                workers, number, do = self.attempts.popleft()
-                workers.make(number, do)
+                self.attempts.popleft()()
                 moved = True
             if self.wakes_at and self.wakes_at <= self.clock.now():
                 self.wakes_at, moved = 0, True

@@ -197,7 +197,7 @@ class Execute:
         except NotAttempted as error:
             self._warn("not attempted: it comes again", message, reason=str(error))
             is_done = None if isinstance(error, TooLateToBegin) else False
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with one message, its neighbours are handled
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever is wrong with one message, its neighbours are handled
             self._warn("not settled", message, error=repr(error))
             is_done = False
         if held:

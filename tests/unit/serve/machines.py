@@ -2,11 +2,9 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
-
-from attrs import define, field
 
 from delayer.actions.rules.model import Done
 from delayer.engines.memory import ManualClock, MemoryObjects, MemoryObserver, MemorySecrets, Tokens
@@ -18,48 +16,10 @@ from delayer.schedule.instants import Millis
 from delayer.serve.beside.events import route
 from delayer.serve.turns.machine import LAYOUT, ApiCall, Machine
 from delayer.serve.turns.parts import Around
+from delayer_client.testing.stack import SETTINGS, Unhurried
 
 START: Final[Millis] = 1_800_000_000_000
-SETTINGS: Final = {"API_AUTHORIZATION": "NONE", "ALLOW_PRIVATE_TARGETS": "true", "PRIVATE_TARGETS": ""}
 HERE: Final = "127.0.0.1"
-
-
-@define(eq=False)
-class LaterWorkers:
-    """Port Workers: what is started is done between two turns."""
-
-    machine: Machine
-    started: deque[partial[None]]
-    _ended: list[tuple[int, object]] = field(factory=list, init=False)
-    _left: int = field(default=0, init=False)
-
-    def begin(self) -> None:
-        """There is one invocation."""
-
-    def start(self, number: int, do: Callable[[], object]) -> None:
-        self.started.append(partial(self._make, number, do))
-
-    def do(self, number: int, do: Callable[[], object]) -> None:
-        self.machine.turns.do(do, lambda outcome: self._ended.append((number, outcome)))
-
-    def _make(self, number: int, do: Callable[[], object]) -> None:
-        try:
-            outcome = do()
-        except BaseException as error:  # noqa: BLE001 - as in a thread
-            outcome = error
-        self._ended.append((number, outcome))
-        self._left += 1
-
-    def ended(self, until: Millis | None) -> list[tuple[int, object]]:
-        found, self._ended = self._ended, []
-        return found
-
-    def left(self) -> int:
-        number, self._left = self._left, 0
-        return number
-
-    def leave_behind(self, number: int) -> None:
-        """It has ended."""
 
 
 class Running:
@@ -90,7 +50,7 @@ class Running:
         self.machine = Machine(
             **{
                 "around": around,
-                "workers_for": lambda machine: LaterWorkers(machine, self.started),
+                "workers_for": lambda machine: Unhurried(machine, self.started, BaseException),
                 "database": self.database,
                 "environment": SETTINGS,
                 "targets": lambda _: lambda _message: Done("done"),

@@ -1,13 +1,16 @@
 """Folders of `--actions`: what is loaded runs as what is built in does, and what is wrong ends in a clear sentence."""
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from delayer.engines.ports import Outgoing
+from delayer.engines.sqlite.queue import SqliteQueue
 from delayer.extension.subscriber import subscriber
-from delayer.schedule.instants import DAY, MINUTE
+from delayer.schedule.instants import DAY, MINUTE, Millis
 from delayer.serve.beside import extensions as folders
 from delayer.serve.beside.extensions import CALL_AWS, absent_in, aws_settings, extensions_in
 from delayer.serve.refusal import Refusal
@@ -134,6 +137,28 @@ def test_an_event_that_is_never_taken_is_a_dead_letter_after_a_day(folder: Path)
     [key] = running.objects.list("feed/", "", 10)
     assert key.startswith("feed/subscriber-reads/")
     assert not running.machine.queue("subscriber-reads").messages
+
+
+def test_what_cannot_be_settled_is_tried_later_each_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn for each try at once would take a processor."""
+    tries: list[Millis] = []
+    extensions = extensions_in([write(folder, {"subscriber-reads": SUBSCRIBER})])
+    running = Running(extensions=extensions)
+    queue = running.machine.queue("subscriber-reads")
+    settle = type(queue).settle
+
+    def fails(self: SqliteQueue, *given: Any) -> None:
+        if self is queue and len(tries) < 5:
+            tries.append(running.clock.now())
+            raise ZeroDivisionError
+        settle(self, *given)
+
+    monkeypatch.setattr(type(queue), "settle", fails)
+    running.schedule(10)
+    running.run(MINUTE)
+    assert [after - before for before, after in pairwise(tries)] == [1_000, 2_000, 4_000, 8_000]
+    assert len(extensions.handlers["subscriber-reads"].read) == 1, "once"
+    assert not queue.messages
 
 
 @pytest.mark.parametrize("kind", ["executor", "policy", "subscriber"])

@@ -199,3 +199,24 @@ def test_changes_that_were_set_aside_each_have_a_reason_of_their_own() -> None:
     for one in batches:
         one.settle([])
     assert running.database.read("SELECT number, tries FROM again", ()) == [(first, 2)]
+
+
+def test_what_was_undone_leaves_nothing_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was noted, and never was: whoever looked for it at once, again and again, would take a processor."""
+    running = Running()
+    running.schedule(HOUR // SECOND)
+    running.settle()
+
+    def commit() -> None:
+        monkeypatch.undo()
+        running.database.rollback()
+        raise Unwritten("the disk")
+
+    monkeypatch.setattr(Database, "commit", lambda _: commit())
+    action = {"type": "http-request", "url": "https://example.com/"}
+    status, _ = running.call("POST", "/schedules", {"delaySeconds": 60, "action": action})
+    assert status == 503
+    running.run(SECOND)
+    following = running.machine.next_at()
+    assert following is None or following > running.clock.now()
+    assert not running.machine.turn()

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from delayer.engines.memory import ManualClock
+from delayer.engines.ports import Unavailable
 from delayer.engines.sqlite.store import SqliteStore
 from delayer.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, minute_of
+from delayer.series.use_cases.tick import SeriesTick
 from tests.unit.serve.machines import Running
 
 
@@ -55,6 +57,25 @@ def test_the_first_minute_after_a_long_time_off_is_done_in_portions(monkeypatch:
     assert place_of(running) >= began + 4 * DAY // MINUTE
     running.run(MINUTE)
     assert running.warned("task-1minute-series has failed") == []
+
+
+def test_what_fails_with_one_series_undoes_nothing_of_what_was_done_with_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is tried again for an hour, each minute."""
+    calls: list[Millis] = []
+
+    def tick(_: SeriesTick) -> bool:
+        running.machine.again.failed("somebody", len(calls) + 1, "this is done")
+        calls.append(running.clock.now())
+        raise Unavailable("1 series could not be renewed")
+
+    monkeypatch.setattr(SeriesTick, "__call__", tick)
+    running = Running(each_minute=True)
+    running.run(2 * MINUTE)
+    assert [after - before for before, after in pairwise(calls)] == [MINUTE, MINUTE]
+    assert len(running.database.read("SELECT * FROM again", ())) == 3
+    assert len(running.warned("not all could be done: the next minute tries again")) == 3
 
 
 def test_what_waits_for_a_policy_is_looked_for_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from delayer.actions.rules.model import Done
 from delayer.engines.ports import Outgoing
+from delayer.engines.sqlite.store import SqliteStore
 from delayer.execute.execute import Execute
 from delayer.schedule.instants import DAY, HOUR, SECOND
 from delayer.schedule.messages import ExecutorMessage
@@ -162,3 +163,26 @@ def attempted(running: Running, host: str) -> bool:
         else:
             do()
     return len(running.started) < len(before)
+
+
+def test_what_is_blocked_is_not_read_again_at_each_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand bodies each time would be more than a machine has memory for."""
+    running = Running()
+    hanging = [running.schedule(1, action=at("hangs"), payload="x" * 1_000) for _ in range(400)]
+    running.clock.at += SECOND
+    while running.machine.turn() or attempted(running, "nobody"):
+        pass
+    read: list[str] = []
+    text_of = SqliteStore.text_of
+
+    def counted(self: SqliteStore, table: str, partition: str, sort: str) -> bytes | None:
+        read.append(sort)
+        return text_of(self, table, partition, sort)
+
+    monkeypatch.setattr(SqliteStore, "text_of", counted)
+    for _ in range(20):
+        assert running.machine.fire.due(64) == []
+        running.clock.at += 20
+    assert len(read) == len(set(read)) <= len(hanging)
+    running.call("POST", "/schedules", {"delaySeconds": 0, "action": at("well")})
+    assert len(running.machine.fire.due(64)) == 1

@@ -1,6 +1,7 @@
 """A turn is bounded, and nothing that is done in it can end the turns, or keep what is due waiting."""
 
 import json
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,8 +23,8 @@ from delayer.serve.turns.fire import Fire
 from delayer.serve.turns.lead import CALLS, Leader
 from delayer.serve.turns.machine import LAYOUT, ApiCall
 from delayer.serve.turns.turn import ROWS, TurnJob
-from delayer_client.testing.stack import Observer
-from tests.unit.serve.machines import HERE, SETTINGS, Running
+from delayer_client.testing.stack import SETTINGS, Observer
+from tests.unit.serve.machines import HERE, Running
 
 SAID = "a secret of a client"
 
@@ -45,6 +46,15 @@ def test_a_job_that_would_wait_is_undone_and_ends_nothing() -> None:
     running.machine.turn([TurnJob(do=sleeps(running), deliver=reported.append)])
     assert [type(one) for one in reported] == [Unavailable]
     assert running.database.read("SELECT * FROM again", ()) == []
+    running.schedule()
+
+
+def test_what_asks_for_the_end_of_the_process_ends_nothing() -> None:
+    """Code that others have written may call `sys.exit`."""
+    running = Running()
+    reported: list[Any] = []
+    running.machine.turn([TurnJob(do=sys.exit, deliver=reported.append)])
+    assert [type(one) for one in reported] == [Unavailable]
     running.schedule()
 
 
@@ -284,7 +294,7 @@ def test_the_process_ends_when_turns_fail_for_long(tmp_path: Path, monkeypatch: 
     leader = led(tmp_path, failed=lambda: failed.append(True))
     monkeypatch.setattr(Fire, "next_at", raises)
     monkeypatch.setattr("delayer.serve.turns.lead.AFTER_A_FAILURE", 0)
-    monkeypatch.setattr("delayer.serve.turns.lead.FAILS_AT_MOST", 50)
+    monkeypatch.setattr("delayer.serve.turns.lead.FAILS_AT_MOST", 0.05)
     leader.start()
     leader.thread.join(timeout=10)
     assert failed == [True]

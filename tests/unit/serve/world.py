@@ -99,8 +99,7 @@ class World:
         while moved:
             moved = self.machine.turn()
             while self.attempts:
-                workers, number, do = self.attempts.popleft()
-                workers.make(number, do)
+                self.attempts.popleft()()
                 moved = True
 
     def run_until(self, instant: Millis, step: Millis | None = None) -> None:

@@ -214,7 +214,8 @@ def token_(
         made = new_token(Path(file), owner, scopes)
     session.output.one({"token": made, "owner": owner, "scopes": scopes}, made)
     if not session.as_json:
-        session.output.note(f"Keep it: it is shown only now. Its owner is {owner}, its scopes are: {', '.join(scopes)}.")
+        may = ", ".join(scopes)
+        session.output.note(f"Keep it: it is shown only now. Its owner is {owner}, its scopes are: {may}.")
 
 
 def new_action_(

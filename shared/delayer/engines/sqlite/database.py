@@ -352,5 +352,6 @@ class Database:
 
     @property
     def changes(self) -> int:
-        """How many rows were written since it was opened."""
-        return self._connection.total_changes
+        """How many rows were written since it was opened. No other thread has written one that is not committed."""
+        with self._lock:
+            return self._connection.total_changes

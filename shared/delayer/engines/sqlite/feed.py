@@ -78,20 +78,30 @@ class SqliteFeed:
     clock: Clock
     numbers: Callable[[], int]
     tables: Collection[str]
-    last: int = field(default=0, init=False)  # number of the newest
+    _last: int = field(default=0, init=False)
     cursors: dict[str, int] = field(factory=dict, init=False)
     _stored: dict[str, int] = field(factory=dict, init=False)  # the same, without what was passed by
-    _is_known: bool = field(default=True, init=False)  # the cursors are as on the disk
+    _is_known: bool = field(default=True, init=False)  # all of this is as on the disk
     _before_recent: int = field(default=0, init=False)
     _moment: Millis | None = field(default=None, init=False)
     # The newest of them, without a gap. They need not be read, nor decoded.
     _recent: deque[FedChange] = field(factory=lambda: deque(maxlen=RECENT), init=False)
 
     def __attrs_post_init__(self) -> None:
-        [(self.last,)] = self.database.read("SELECT coalesce(max(number), 0) FROM changes", ())
-        self.cursors = dict(self.database.read(READERS, ()))
-        self._stored = dict(self.cursors)
+        self._read()
         self.database.undone.append(self._forget_recent)
+
+    def _read(self) -> None:
+        [(self._last,)] = self.database.read("SELECT coalesce(max(number), 0) FROM changes", ())
+        self.cursors = dict(self.database.read(READERS, ()))
+        self._stored, self._is_known = dict(self.cursors), True
+
+    @property
+    def last(self) -> int:
+        """Number of the newest."""
+        if not self._is_known:
+            self._read()
+        return self._last
 
     def _forget_recent(self) -> None:
         """Forgets what was undone; all else is on the disk."""
@@ -103,13 +113,13 @@ class SqliteFeed:
         now = self.clock.now() if self._moment is None else self._moment
         for one in changes:
             if one.table in self.tables:
-                before, self.last = self.last, self.numbers()
+                before, self._last = self.last, self.numbers()
                 if not self._recent or len(self._recent) == RECENT:
                     self._before_recent = self._recent[0].number if self._recent else before
                 with self.database.writing() as connection:
-                    connection.execute(APPEND, (self.last, now, *one))
+                    connection.execute(APPEND, (self._last, now, *one))
                     self.database.bytes_written += one.size
-                self._recent.append(FedChange(number=self.last, at=now, text=one))
+                self._recent.append(FedChange(number=self._last, at=now, text=one))
 
     @contextmanager
     def at(self, moment: Millis) -> Iterator[None]:
@@ -146,10 +156,7 @@ class SqliteFeed:
     def cursor(self, reader: str) -> int:
         """How far a reader has come."""
         if not self._is_known:
-            with self.database.reading() as connection:
-                self.cursors = dict(connection.execute(READERS).fetchall())
-            self._stored = dict(self.cursors)
-            self._is_known = True
+            self._read()
         return self.cursors.get(reader, 0)
 
     def pass_by(self, reader: str, number: int) -> bool:

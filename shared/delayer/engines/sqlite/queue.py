@@ -42,7 +42,6 @@ DELETE: Final = "DELETE FROM messages WHERE number = ?"
 AGAIN: Final = "UPDATE messages SET visible_at = ?, tries = tries + 1 WHERE number = ?"
 SHOW: Final = "UPDATE messages SET visible_at = ? WHERE number = ?"
 LONGEST_PAUSE: Final[Millis] = 5 * MINUTE
-IN_A_MILLISECOND: Final = 1_000  # numbers
 
 
 def pause_after(tries: int) -> Millis:
@@ -61,13 +60,8 @@ class Numbers:
     _last: int = 0
 
     def __call__(self) -> int:
-        self._last = max(self._last + 1, self.clock.now() * IN_A_MILLISECOND)
+        self._last = max(self._last + 1, self.clock.now() * 1_000)
         return self._last
-
-
-def instant_of(number: int) -> Millis:
-    """About when it was given."""
-    return number // IN_A_MILLISECOND
 
 
 @define(kw_only=True, eq=False)

@@ -57,6 +57,7 @@ DUE: Final = """
     SELECT partition, sort, item FROM items WHERE table_name = ? AND (partition, sort) <= (?, ?)
     ORDER BY partition, sort LIMIT ?
 """
+DUE_KEYS: Final = DUE.replace("partition, sort, item FROM", "partition, sort FROM")
 FIRST: Final = "SELECT sort FROM items WHERE table_name = ? ORDER BY partition, sort LIMIT 1"
 DELETE: Final = "DELETE FROM items WHERE table_name = ? AND partition = ? AND sort = ?"
 
@@ -208,6 +209,15 @@ class SqliteStore:
         """The first items of a table up to these keys: its keys are in the order of time."""
         rows = self.database.read(DUE, (table, partition, sort, at_most))
         return [DueItem(partition=partition, sort=sort, text=text) for partition, sort, text in rows]
+
+    def due_keys(self, table: str, partition: str, sort: str, at_most: int) -> list[tuple[str, str]]:
+        """The keys of the same: however large the items are, they are not read."""
+        return [(one, other) for one, other in self.database.read(DUE_KEYS, (table, partition, sort, at_most))]
+
+    def text_of(self, table: str, partition: str, sort: str) -> bytes | None:
+        """An item as it is stored; None if it is not there."""
+        with self.database.reading() as connection:
+            return _text_at(connection, (table, partition, sort))
 
     def first(self, table: str) -> str | None:
         """The sort key of the first item. It is asked for in each turn, and read after something was written."""

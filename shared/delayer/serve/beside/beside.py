@@ -9,7 +9,8 @@ import msgspec
 from attrs import define, field
 
 from delayer.engines.ports import Clock, Objects, Observer, ReceivedMessage, Workers
-from delayer.engines.sqlite.queue import SqliteQueue
+from delayer.engines.sqlite.database import Unwritten
+from delayer.engines.sqlite.queue import SqliteQueue, pause_after
 from delayer.schedule.instants import Millis, format_instant
 from delayer.serve.turns.following import DEAD, GIVEN_UP_AFTER
 from delayer.serve.turns.turn import Turn
@@ -23,12 +24,15 @@ class Beside:
 
     turn: Turn
     workers: Workers
+    clock: Clock
     _started: Callable[[], int] = field(factory=lambda: count(1).__next__, init=False)
-    _settling: list[Callable[[], None]] = field(factory=list, init=False)  # what could not be written
+    _settling: list[tuple[Millis, Callable[[], None]]] = field(factory=list, init=False)  # what could not be written
 
     def lead(self) -> bool:
         """Settles what has ended. Whether there was anything."""
-        again, self._settling = self._settling, []
+        now, settling = self.clock.now(), self._settling
+        again = [do for at, do in settling if at <= now]
+        self._settling = [(at, do) for at, do in settling if at > now]
         for do in again:
             do()
         ended = self.workers.ended(None)
@@ -43,14 +47,23 @@ class Beside:
         return number
 
     def write(self, do: Callable[[], object], written: Callable[[], None] = lambda: None) -> None:
-        """Within the turn; again in the next one, until it is on the disk."""
-        self.turn.do(do, partial(self._written, do, written))
+        """Within the turn; again in a later one, until it is on the disk."""
+        self._write(do, written, 0)
 
-    def _written(self, do: Callable[[], object], written: Callable[[], None], outcome: Any) -> None:
-        if isinstance(outcome, Exception):
-            self._settling.append(partial(self.write, do, written))
-        else:
+    def _write(self, do: Callable[[], object], written: Callable[[], None], tries: int) -> None:
+        self.turn.do(do, partial(self._written, do, written, tries))
+
+    def _written(self, do: Callable[[], object], written: Callable[[], None], tries: int, outcome: Any) -> None:
+        """What raises by itself comes again, later each time: it may always raise."""
+        if not isinstance(outcome, Exception):
             written()
+            return
+        at = 0 if isinstance(outcome, Unwritten) else self.clock.now() + pause_after(tries)
+        self._settling.append((at, partial(self._write, do, written, tries + 1)))
+
+    def settles_at(self) -> Millis | None:
+        """When something that could not be written is tried again."""
+        return min((at for at, _ in self._settling), default=None)
 
     def begin(self) -> bool:
         """Begins what is on the disk, at the start of a turn. Whether there was anything."""
@@ -72,7 +85,6 @@ class ReadsQueue(Beside):
     name: str
     queue: SqliteQueue
     use: Callable[[Sequence[ReceivedMessage]], Sequence[str]]  # it returns the ids of those that must come again
-    clock: Clock
     objects: Objects
     observer: Observer
     at_most: int = AT_A_TIME

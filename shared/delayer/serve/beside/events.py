@@ -243,7 +243,6 @@ class PostsEvents(Beside):
     """One POST after the other, so that events come in order. One that fails is repeated, later each time."""
 
     poster: Poster
-    clock: Clock
     observer: Observer
     _is_under_way: bool = field(default=False, init=False)
     _tries: int = field(default=0, init=False)  # that have failed, one after the other
@@ -263,9 +262,9 @@ class PostsEvents(Beside):
     def begin(self) -> bool:
         if self._is_under_way or not self._is_left() or self.clock.now() < self._wait_until:
             return False
-        self._looked, self._is_under_way = self.feed.last, True
-        cursor = self.feed.cursor(READER)
+        cursor, last = self.feed.cursor(READER), self.feed.last
         self.start(lambda: self.poster(cursor))
+        self._looked, self._is_under_way = last, True
         return True
 
     def settle(self, number: int, outcome: object) -> None:  # noqa: ARG002 - there is one at a time
@@ -279,7 +278,7 @@ class PostsEvents(Beside):
         self._tries = self._wait_until = 0
         if outcome.is_more:
             self._looked = 0
-        return self.write(lambda: self.feed.move(READER, outcome.upto))
+        return self.write(lambda: self.feed.move(READER, max(outcome.upto, self.feed.cursor(READER))))
 
     def _put_off(self, why: str) -> None:
         self._wait_until, self._looked = self.clock.now() + pause_after(self._tries), 0

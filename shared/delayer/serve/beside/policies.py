@@ -6,7 +6,7 @@ from typing import Final, NoReturn
 
 from attrs import define, evolve, field, frozen
 
-from delayer.engines.ports import Clock, Observer, ReceivedMessage, Unavailable
+from delayer.engines.ports import Observer, ReceivedMessage, Unavailable
 from delayer.engines.sqlite.queue import SqliteQueue
 from delayer.records.ports import ScheduleTable
 from delayer.schedule.instants import MINUTE, Millis
@@ -44,7 +44,6 @@ class AsksPolicy(Beside):
     queue: SqliteQueue
     ask: AskPolicy
     decide: Decide
-    clock: Clock
     observer: Observer
     _under_way: dict[int, tuple[ReceivedMessage, Millis]] = field(factory=dict, init=False)  # each with its deadline
     _hangs: set[int] = field(factory=set, init=False)

@@ -254,8 +254,9 @@ class Lives:
 
     def take(self, queue_of: Callable[[str], SqliteQueue]) -> tuple[str, ReceivedMessage] | None:
         """The next suspect, with the name of its queue; None if it is not there any more."""
-        one = self.suspects.pop(0)
+        one = self.suspects[0]
         received = queue_of(one.queue).take(one.number)
+        self.suspects.remove(one)
         if received is None:
             return None
         self._alone = one

@@ -36,11 +36,20 @@ from delayer.schedule.messages import (
 from delayer.schedule.schedule import Schedule
 from delayer.schedule.schedule_id import Bucket, RecordKey
 
+ROUNDED: Final[Millis] = SECOND - 1  # a delay is cut off to whole seconds
 AGAIN: Final = 1  # second, before the relay has another look at what failed
 BYTES: Final = 1_000_000  # of records in a page: each is written some three times in its turn
+READ: Final = 100  # records, at a look, to see whose they are
 SCANNED: Final = 1_000  # records, for those that are not of blocked parties
 KNOWN: Final = 2_000  # parties of records
+LONGEST_LOOK: Final[Millis] = 30 * SECOND  # until another one
 AFTER_ALL: Final = "\x7f"  # behind all sort keys that begin the same
+
+
+def _until_room(message: DelayerMessage, now: Millis) -> Millis:
+    """Another look at what finds no room is made the later, the longer it has waited."""
+    waited = now - message.schedule.point_in_time
+    return ROUNDED + min(max(waited // 4, AGAIN * SECOND), LONGEST_LOOK)
 
 
 @define(kw_only=True)
@@ -97,15 +106,34 @@ class Fire(Relay):
         until = self.clock.now() + self.lead
         last = Bucket(minute=minute_of(until), shard=0).key + AFTER_ALL
         blocked = self.blocked()
-        found = self.in_order.due(self.schedules.table, last, "", SCANNED if blocked else at_most)
         if blocked:
-            found = [one for one in found if self._party_of(one) not in blocked][:at_most]
+            found = self._of_others(last, blocked, at_most)
+        else:
+            found = self.in_order.due(self.schedules.table, last, "", at_most)
         sizes = accumulate(len(one.text) for one in found)
         return [
             one
             for one, size in zip(found, sizes, strict=True)
             if int(one.sort[:13]) <= until and (size <= BYTES or one is found[0])
         ]
+
+    def _of_others(self, last: str, blocked: Collection[Party], at_most: int) -> list[DueItem]:
+        """A record is read once to see whose it is, and a bounded number of them at each look."""
+        found: list[DueItem] = []
+        read = 0
+        for partition, sort in self.in_order.due_keys(self.schedules.table, last, "", SCANNED):
+            if sort in self._parties and self._parties[sort] in blocked:
+                continue
+            text = self.in_order.text_of(self.schedules.table, partition, sort)
+            if text is None:
+                continue
+            one = DueItem(partition=partition, sort=sort, text=text)
+            read += 1
+            if self._party_of(one) not in blocked:
+                found.append(one)
+            if len(found) == at_most or read == READ:
+                break
+        return found
 
     def _party_of(self, one: DueItem) -> Party | None:
         """None if it cannot be read."""
@@ -154,7 +182,7 @@ class Fire(Relay):
         if not blocked:
             return Relay.lined_up(self, due, now)
         kept = {key: one for key, one in due.items() if self.line.gate.party_of(one.schedule) in blocked}
-        later = {key: Later(message=one, at=now + AGAIN * SECOND, why=None) for key, one in kept.items()}
+        later = {key: Later(message=one, at=now + _until_room(one, now), why=None) for key, one in kept.items()}
         return {**later, **Relay.lined_up(self, {key: one for key, one in due.items() if key not in kept}, now)}
 
     def send(self, action_type: str, claimed: Mapping[str, ExecutorMessage]) -> list[str]:
@@ -182,7 +210,7 @@ class Fire(Relay):
                 return undeliverable(encode(message), reason, message)
             case rules.WaitForExecutor(reason=reason):
                 self.observer.warn("waits", row.id, reason=reason)
-                return Later(message=message, at=now + AGAIN * SECOND, why=None)
+                return Later(message=message, at=now + ROUNDED + AGAIN * SECOND, why=None)
         return decision
 
     def _fire(self, going: Mapping[str, Go[DelayerMessage]], give_back: Millis) -> list[str]:  # noqa: ARG002

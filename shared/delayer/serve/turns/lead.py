@@ -74,7 +74,7 @@ PATIENCE: Final[Millis] = 30 * SECOND  # so long attempts under way are waited f
 LAST_TURNS: Final = 50  # for outcomes that came last, and what follows from them
 AT_THE_END: Final = 0.1  # seconds between two turns
 ANSWER_SECONDS: Final = 30.0
-FAILS_AT_MOST: Final[Millis] = 10 * SECOND  # all turns, one after the other, before the process ends
+FAILS_AT_MOST: Final = 10.0  # seconds, of all turns, one after the other, before the process ends
 AFTER_A_FAILURE: Final = 0.25  # seconds
 KEPT_UP_EVERY: Final[Millis] = 20  # at the latest: a turn writes 1 MB, the log has room for 64
 
@@ -101,7 +101,7 @@ class Leader:
     _ends_at: Millis = field(default=0, init=False)  # whatever is under way then; 0: it goes on
     error: BaseException | None = field(default=None, init=False)
     _answers: list[tuple[WaitingCall, Response]] = field(factory=list, init=False)
-    _failing_since: Millis = field(default=0, init=False)
+    _failing_since: float = field(default=0, init=False)
     _kept_up_at: Millis = field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -225,6 +225,7 @@ class Leader:
                 if not self._turn(calls) and self._has_ended():
                     break
                 calls = self.collect(AT_THE_END if self.pool.under_way else 0)
+            self.machine.waiting_calls += calls
         except BaseException as error:  # noqa: BLE001 - whoever waits for this thread is told
             if broken := self.machine.database.broken:
                 self._end(broken)
@@ -234,14 +235,16 @@ class Leader:
     def _go_on(self, calls: list[ApiCall | TurnJob]) -> float:
         """A turn. Returns the seconds until the next one, unless something comes.
 
-        What fails although nothing is broken, as a read does for want of memory, may succeed in a moment. If it does
-        not, the process had better begin anew.
+        What cannot be read although nothing is broken, as for want of memory, can perhaps in a moment. If not, the
+        process had better begin anew; so it had after a defect.
         """
         try:
             seconds = 0 if self._turn(calls) else self._seconds()
             self._keep_up(round(seconds * SECOND) if self.inbox.empty() else 0)
-        except Exception as error:
-            now = self.clock.now()
+        except Unavailable as error:
+            if broken := self.machine.database.broken:
+                raise broken from error
+            now = time.monotonic()
             self._failing_since = self._failing_since or now
             if now - self._failing_since > FAILS_AT_MOST:
                 raise
@@ -254,11 +257,11 @@ class Leader:
     def _keep_up(self, gap: Millis) -> None:
         """While one turn follows the other, not after each."""
         now = self.clock.now()
+        if self.machine.database.broken:  # another thread has met it
+            raise self.machine.database.broken
         if self.upkeep and (gap or not 0 <= now - self._kept_up_at < KEPT_UP_EVERY):
             self._kept_up_at = now
             self.upkeep.turn(gap)
-        if self.machine.database.broken:  # another thread has met it
-            raise self.machine.database.broken
 
     def _end(self, broken: Broken) -> None:
         """Nothing is closed: what SQLite would write then may be wrong."""

@@ -18,7 +18,7 @@ from delayer.engines.sqlite.again import SqliteAgain
 from delayer.engines.sqlite.counters import FeedCounters
 from delayer.engines.sqlite.database import Database, Unwritten
 from delayer.engines.sqlite.feed import SqliteFeed
-from delayer.engines.sqlite.queue import Numbers, SqliteQueue, instant_of
+from delayer.engines.sqlite.queue import Numbers, SqliteQueue
 from delayer.engines.sqlite.store import DueItem, SqliteStore
 from delayer.execute.desk import Desk
 from delayer.execute.execute import Execute
@@ -40,7 +40,7 @@ from delayer.serve.suspects import lives
 from delayer.serve.suspects.lives import Alone, Lives, Whose, with_care
 from delayer.serve.turns.fire import Fire, HandedOver
 from delayer.serve.turns.following import AgainSource, FeedSource
-from delayer.serve.turns.minutes import AT_A_TIME, BUDGET, InPortions, Portions
+from delayer.serve.turns.minutes import AT_A_TIME, BUDGET, InPortions, Partly, Portions
 from delayer.serve.turns.parts import Around, Chosen, Parts, register, settings_of
 from delayer.serve.turns.reactions import FEEDS, Published, Subscription, lifecycle_record, record_change
 from delayer.serve.turns.turn import Turn, TurnJob, facts_of
@@ -72,7 +72,7 @@ ANNOUNCED: Final = 10  # changes in one turn: a call that comes meanwhile waits 
 MOST_ANNOUNCED: Final = 30  # the same while nothing else is due for long: each commit takes as long for one as for many
 TELLING: Final[Millis] = 5  # that takes so long, about
 ANNOUNCED_EVERY: Final[Millis] = 250  # however much else there is to do
-BEHIND: Final[Millis] = SECOND  # whatever was not told for so long is told with each turn: as many as come with one
+BEHIND: Final[Millis] = 5 * SECOND  # what was not told for so long is told with each turn
 LULL_MISSED: Final[Millis] = 25  # so long a lull is waited for
 HAVE_SETTINGS: Final = ("delayer.engines.process", "delayer.extension.executor", "delayer.extension.policy")
 RELAY, EXECUTOR, POLICY, SUBSCRIBER = "delayer-relay", "executor-", "policy-", "subscriber-"
@@ -134,6 +134,7 @@ class Machine:
     _announced_at: Millis = field(init=False, default=0)
     _asked_at: Millis = field(init=False, default=0)  # the last call came then
     _blocked_until: Millis = field(init=False, default=0)
+    _oldest: tuple[int, Millis] = field(init=False, default=(-1, 0))  # change behind this cursor of the telling, when
     _again: list[Callable[[], object]] = field(init=False, factory=list)  # what could not be written
 
     def __attrs_post_init__(self) -> None:
@@ -249,7 +250,7 @@ class Machine:
         part = {"budget": BUDGET, "at_a_time": AT_A_TIME}
         series, timing = (evolve(uses[one], **part) for one in (SERIES_MINUTE, TIMING_MINUTE))
         return {
-            SERIES_MINUTE: evolve(series, net=evolve(series.net, **part)),
+            SERIES_MINUTE: Partly(use=evolve(series, net=evolve(series.net, **part)), observer=self.observer),
             TIMING_MINUTE: Portions(clock=self.clock, pages=timing.pages),
             CANCELS_GROUPS: evolve(uses[CANCELS_GROUPS], budget=0, at_a_time=AT_A_TIME),
         }
@@ -348,9 +349,9 @@ class Machine:
         something, what is due, outcomes, what has come from threads, all other calls, and what follows from changes.
         Calls that are above it wait for the next turn; so do those that a turn has not come to which raises.
         """
+        self.waiting_calls += calls
         self.turns.begin()
         calls_only = calls_only or not self.turns.can_write
-        self.waiting_calls += calls
         is_asked, is_again = bool(self.waiting_calls), bool(self._again)
         if is_asked:
             self._asked_at = self.clock.now()
@@ -414,7 +415,8 @@ class Machine:
             return self.clock.now() + PAUSE
         executors = self.executors.values()
         sources = [one for one in self.sources if one is not self.relayed or self._room() > 0]
-        instants = [one.next_at() for one in sources] + [one.next_at() for one in self.beside]
+        instants = [one.next_at() for one in sources]
+        instants += [at for one in self.beside for at in (one.next_at(), one.settles_at())]
         instants += [one.desk.next_at() for one in executors]
         if not self.lives.is_holding:
             instants.append(self.lives.next_at())
@@ -479,8 +481,9 @@ class Machine:
         return {party for party, number in refused.items() if 2 * number >= self.attempts}
 
     def _fires_at(self) -> Millis | None:
-        following = self.fire.next_at()
-        return None if following is None else max(following, self._blocked_until)
+        following, now = self.fire.next_at(), self.clock.now()
+        is_blocked = 0 < self._blocked_until - now <= BLOCKED  # the clock may be set back
+        return self._blocked_until if is_blocked and following is not None else following
 
     def _known(self, kind: str) -> MachineExecutor | None:
         """None for one that cannot run here: what was handed to it waits in its queue until the engine starts anew."""
@@ -488,7 +491,7 @@ class Machine:
             return None
         try:
             return self.executor(kind)
-        except Exception as error:  # noqa: BLE001 - one action harms itself alone
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one action harms itself alone
             self._cannot_run.add(kind)
             why = {"why": self.absent[kind]} if kind in self.absent else facts_of(error)
             self.observer.warn("an action cannot run here: what was handed to it waits", action=kind, **why)
@@ -608,11 +611,17 @@ class Machine:
         return latest if following is not None and following - max(at, now) < TELLING else at
 
     def _is_behind(self, now: Millis) -> bool:
-        return self._has_news and now - instant_of(self.feed.cursor(EVENTS)) > BEHIND
+        """Whether the oldest that is not told yet has waited for long."""
+        cursor = self.feed.cursor(EVENTS)
+        if self._oldest[0] != cursor:
+            if not (untold := self.feed.after(cursor, 1)):
+                return False
+            self._oldest = cursor, untold[0].at
+        return now - self._oldest[1] > BEHIND
 
     @property
     def _has_news(self) -> bool:
-        return self.feed.last > self.feed.cursor(EVENTS)
+        return self.feed.cursor(EVENTS) < self.feed.last
 
     def _tell(self, *, is_quiet: bool) -> bool:
         """As much as there is time for, until something else is due."""
@@ -621,8 +630,8 @@ class Machine:
             return False
         self._announced_at = now
         gap = MOST_ANNOUNCED * TELLING if following is None else following - now
-        most = CLAIMS if self._is_behind(now) else MOST_ANNOUNCED
-        self.telling.at_most = min(max(ANNOUNCED, gap // TELLING * ANNOUNCED), most)
+        least, most = (MOST_ANNOUNCED, CLAIMS) if self._is_behind(now) else (ANNOUNCED, MOST_ANNOUNCED)
+        self.telling.at_most = min(max(least, gap // TELLING * ANNOUNCED), most)
         return self._take(self.telling)
 
     def _run(self, batch: Batch) -> Any:
@@ -638,6 +647,8 @@ class Machine:
         if isinstance(outcome, Unwritten):
             if isinstance(batch.source, QueueSource):
                 self.queues[batch.source.queue.name].forget(batch.items)
+            elif isinstance(batch.source, InPortions):
+                batch.source.go_on()
         elif isinstance(outcome, Exception):
             self._warn(f"{batch.function} has failed", outcome)
             self._again.append(partial(self._set_aside, batch, outcome))

@@ -5,7 +5,7 @@ from typing import Final
 
 from attrs import define, field, frozen
 
-from delayer.engines.ports import Clock
+from delayer.engines.ports import Clock, Observer, Unavailable
 from delayer.schedule.instants import Millis
 from delayer.wiring.pump import Minutes
 
@@ -20,6 +20,21 @@ class InPortions(Minutes):
     def go_on(self) -> None:
         """There is more to do. It is told when what was done is on the disk."""
         self._last = 0
+
+
+@frozen(kw_only=True)
+class Partly:
+    """A use that says at its end what it could not do: all else that it did stays done, as it is on AWS."""
+
+    use: Callable[[], bool]
+    observer: Observer
+
+    def __call__(self) -> bool:
+        try:
+            return self.use()
+        except Unavailable as error:
+            self.observer.warn("not all could be done: the next minute tries again", error=str(error))
+            return True
 
 
 @frozen(kw_only=True)

@@ -5,7 +5,7 @@ process. If the commit fails, nothing of it ever was, and all who wait are told 
 """
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -47,7 +47,7 @@ class Turn:
         self.database.begin()
         self.begin_part()
         if not self.can_write:
-            with suppress(Unwritten):
+            with suppress(Unavailable):
                 self.database.probe()
 
     def begin_part(self) -> None:
@@ -80,6 +80,8 @@ class Turn:
                 return do()
         except NotYet:
             return Unavailable("it would have to wait")
+        except SystemExit:  # of code that others have written
+            return Unavailable("it would have ended the process")
         except Exception as error:  # noqa: BLE001 - it concerns whoever waits for it
             return error
 
@@ -98,9 +100,19 @@ class Turn:
             failed = self._commit()
         self.can_write = failed is None
         held, self._held = self._held, []
-        for _, deliver, outcome in held:
-            deliver(failed or outcome)
+        self._deliver([(deliver, failed or outcome) for _, deliver, outcome in held])
         return was_dirty
+
+    def _deliver(self, held: Sequence[tuple[Deliver, Any]]) -> None:
+        """To all of them, whatever one of them raises."""
+        raised: list[Exception] = []
+        for deliver, outcome in held:
+            try:
+                deliver(outcome)
+            except Exception as error:  # noqa: BLE001 - it is raised at the end
+                raised.append(error)
+        if raised:
+            raise raised[0]
 
     def _commit(self) -> Unwritten | None:
         try:
@@ -113,8 +125,7 @@ class Turn:
         """A defect: nothing of the turn ever was."""
         held, self._held = self._held, []
         self.database.rollback()
-        for _, deliver, _ in held:
-            deliver(Unavailable("the turn was given up"))
+        self._deliver([(deliver, Unwritten("the turn was given up")) for _, deliver, _ in held])
 
 
 def facts_of(error: BaseException) -> dict[str, object]:
