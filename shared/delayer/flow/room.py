@@ -92,6 +92,7 @@ class Room:
     slots: int = SLOTS  # attempts at a time
     step: Millis = STEP  # between two looks of what finds no seat or slot
     _inside: dict[str, tuple[Party, list[HeldSeats]]] = field(factory=dict, init=False)  # by receipt: each has a slot
+    _number: Counter[Party | str] = field(factory=Counter, init=False)  # of those inside, by party and by owner
     # By receipt: since when there is no seat or slot, and for whom.
     _refused: dict[str, tuple[Millis, Party]] = field(factory=dict, init=False)
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)  # of who is inside; AWS is not asked in it
@@ -245,16 +246,12 @@ class Room:
                 self.seats.leave(mine)
                 return False, None
             self._inside[key] = party, mine
+            self._number.update((party, party.owner))
             return True, None
 
     def _has_slot(self, party: Party) -> bool:
         """Slots cost nothing: each environment sees to its own (ADR 0113)."""
-        running = len(self._inside)
-        if has_room(running, running, running, self.slots):  # whosever they are
-            return True
-        inside = [one for one, _ in self._inside.values()]
-        of_owner = sum(one.owner == party.owner for one in inside)
-        return has_room(inside.count(party), of_owner, running, self.slots)
+        return has_room(self._number[party], self._number[party.owner], len(self._inside), self.slots)
 
     def _without_place(
         self, key: str, message: ExecutorMessage, party: Party, limit: Block | None
@@ -277,7 +274,12 @@ class Room:
     def _leave(self, receipt: str) -> None:
         with self._lock:
             if receipt in self._inside:
-                self.seats.leave(self._inside.pop(receipt)[1])
+                party, seats = self._inside.pop(receipt)
+                for one in (party, party.owner):
+                    self._number[one] -= 1
+                    if not self._number[one]:
+                        del self._number[one]
+                self.seats.leave(seats)
 
 
 def _go(message: Message) -> Go[Message]:
