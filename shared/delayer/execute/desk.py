@@ -5,7 +5,7 @@ thing at one moment share a request, so that a batch is one read and one write. 
 here: neither a target nor a service of AWS that does not answer keeps another course waiting.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
@@ -131,11 +131,11 @@ class Desk:
         for _, wish, chair in waiting[:number]:
             heappush(self._sleeping, (now, wish, chair))
 
-    def go_on(self) -> bool:
-        """All that can be done now, up to one request. Whether there was one."""
+    def go_on(self, only: Collection[type] = ()) -> bool:
+        """All that can be done now, up to one request, of these kinds if any are given. Whether there was one."""
         self._hear(0)  # first: what has ended in time has not taken too long
         self._wake()
-        return self._ask()
+        return self._ask(only)
 
     def _go_on(self, chair: Chair, answer: Any) -> None:
         """To its next wish, or to its end."""
@@ -196,9 +196,11 @@ class Desk:
             for position, chair in enumerate(chairs):
                 self._go_on(chair, outcome[position] if is_shared else outcome)  # type: ignore[index] # an answer for each
 
-    def _ask(self) -> bool:
+    def _ask(self, only: Collection[type]) -> bool:
         """One request, if there is anything to ask for now."""
         for kind, request in self.requests.items():
+            if only and kind not in only:
+                continue
             asking = self._asking.get(kind)
             if asking and self._may_be_asked(request, asking):
                 self._ask_for(request, kind, asking)

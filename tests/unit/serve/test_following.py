@@ -201,7 +201,7 @@ def test_changes_that_were_set_aside_each_have_a_reason_of_their_own() -> None:
     assert running.database.read("SELECT number, tries FROM again", ()) == [(first, 2)]
 
 
-def test_what_was_undone_leaves_nothing_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_undone_leaves_nothing_to_be_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was noted, and never was: whoever looked for it at once, again and again, would take a processor."""
     running = Running()
     running.schedule(HOUR // SECOND)

@@ -37,6 +37,18 @@ def test_attempts_begin_however_many_cancels_come() -> None:
     assert states(running, ids) == ["executed"] * 3
 
 
+def test_an_attempt_whose_instant_has_come_begins_before_anything_is_written() -> None:
+    """Each of its steps would wait for a commit otherwise."""
+    running = Running()
+    other = running.schedule(60)
+    running.schedule(1)
+    running.run(SECOND - 1)
+    assert not running.started, "it is claimed, and not due"
+    running.clock.at += 1
+    assert running.call("DELETE", f"/schedules/{other}")[0] == 200
+    assert len(running.started) == 1
+
+
 def test_while_all_attempts_are_busy_nothing_is_due() -> None:
     """The end of an attempt is waited for: turns that do nothing would take a processor."""
     running = Running(attempts=FEW)
@@ -67,8 +79,7 @@ def test_what_has_waited_is_claimed_when_it_can_begin() -> None:
     claimed = [one for one in states(running, ids) if one == "claimed"]
     assert len(claimed) <= 2 * FEW
     running.settle()
-    running.clock.at += 60 * SECOND
-    running.settle()
+    running.run(60 * SECOND)
     assert states(running, ids) == ["executed"] * 30
 
 

@@ -51,19 +51,19 @@ def test_the_longer_nothing_else_is_due_the_more_is_announced(gap: Millis | None
     assert announced_in_a_turn(running) == announced
 
 
-def test_while_one_call_follows_the_other_what_happened_is_told_together() -> None:
+def test_while_one_call_follows_the_other_what_happened_is_announced_together() -> None:
     """A commit for each would take as long as the telling itself."""
     running = Running(lull=LULL)
     began = running.clock.now()
     running.machine.turn()
-    told_at: list[Millis] = []
+    instants: list[Millis] = []
     while running.clock.now() - began < 4 * LULL_MISSED:
         running.schedule(HOUR)
         if announced_in_a_turn(running):
-            told_at.append(running.clock.now())
+            instants.append(running.clock.now())
         running.clock.at += LULL - 2
-    assert [after - before for before, after in pairwise(told_at)] == [9 * (LULL - 2)] * (len(told_at) - 1)
-    assert len(told_at) > 2
+    assert [after - before for before, after in pairwise(instants)] == [9 * (LULL - 2)] * (len(instants) - 1)
+    assert len(instants) > 2
     assert 9 * (LULL - 2) - LULL_MISSED < LULL
     last = running.clock.now() - (LULL - 2)
     while not announced_in_a_turn(running):
@@ -74,7 +74,7 @@ def test_while_one_call_follows_the_other_what_happened_is_told_together() -> No
     assert running.clock.now() == last + LULL
 
 
-def test_what_is_far_behind_is_told_with_each_turn_so_that_it_grows_no_longer() -> None:
+def test_what_is_far_behind_is_announced_with_each_turn_so_that_it_grows_no_longer() -> None:
     """However many calls come: there is never a turn without one."""
     running = Running(lull=LULL)
     longest = 0

@@ -54,7 +54,7 @@ class Beside:
         self.turn.do(do, partial(self._written, do, written, tries))
 
     def _written(self, do: Callable[[], object], written: Callable[[], None], tries: int, outcome: Any) -> None:
-        """What raises by itself comes again, later each time: it may always raise."""
+        """A write that raises by itself comes again, later each time: it may always raise."""
         if not isinstance(outcome, Exception):
             written()
             return

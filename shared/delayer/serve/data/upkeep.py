@@ -205,8 +205,8 @@ class Upkeep:
         self.turns.begin()
         try:
             self.turns.do(do, outcomes.append)
-        except BaseException:
-            self.turns.give_up()
+        except BaseException as error:
+            self.turns.give_up(error)
             raise
         self.turns.end()
         [outcome] = outcomes

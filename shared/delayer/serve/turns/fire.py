@@ -42,14 +42,14 @@ BYTES: Final = 1_000_000  # of records in a page: each is written some three tim
 READ: Final = 100  # records, at a look, to see whose they are
 SCANNED: Final = 1_000  # records, for those that are not of blocked parties
 KNOWN: Final = 2_000  # parties of records
-LONGEST_LOOK: Final[Millis] = 30 * SECOND  # until another one
+LONGEST_LOOK: Final[Millis] = 5 * SECOND  # until another one
 AFTER_ALL: Final = "\x7f"  # behind all sort keys that begin the same
 
 
 def _until_room(message: DelayerMessage, now: Millis) -> Millis:
-    """Another look at what finds no room is made the later, the longer it has waited."""
+    """Until another look at what finds no room: the longer it has waited, the longer, but not by much."""
     waited = now - message.schedule.point_in_time
-    return ROUNDED + min(max(waited // 4, AGAIN * SECOND), LONGEST_LOOK)
+    return ROUNDED + min(max(waited // 16, AGAIN * SECOND), LONGEST_LOOK)
 
 
 @define(kw_only=True)

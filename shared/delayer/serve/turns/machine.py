@@ -21,7 +21,7 @@ from delayer.engines.sqlite.feed import SqliteFeed
 from delayer.engines.sqlite.queue import Numbers, SqliteQueue
 from delayer.engines.sqlite.store import DueItem, SqliteStore
 from delayer.execute.desk import Desk
-from delayer.execute.execute import Execute
+from delayer.execute.execute import Execute, LineUp, Read
 from delayer.flow.rules.block import Party
 from delayer.history.announce import Announce
 from delayer.history.deliver import Deliver
@@ -63,6 +63,7 @@ GREATEST: Final = """
         coalesce((SELECT max(upto) FROM counters), 0), coalesce((SELECT max(number) FROM readers), 0))
 """
 CLAIMS: Final = 64  # in one turn
+READS: Final = frozenset({LineUp, Read})  # requests of an executor
 WAITING_FOR_ROOM: Final = 3  # times as many as there may be attempts wait at the desks, at most
 BLOCKED: Final[Millis] = 20  # until another look, while all that is due is of parties whose schedules wait for room
 PAUSE: Final[Millis] = 250  # until the next turn, if nothing can be written
@@ -134,6 +135,7 @@ class Machine:
     _announced_at: Millis = field(init=False, default=0)
     _asked_at: Millis = field(init=False, default=0)  # the last call came then
     _blocked_until: Millis = field(init=False, default=0)
+    _is_beginning: bool = field(init=False, default=False)
     _oldest: tuple[int, Millis] = field(init=False, default=(-1, 0))  # change behind this cursor of the telling, when
     _again: list[Callable[[], object]] = field(init=False, factory=list)  # what could not be written
 
@@ -366,8 +368,8 @@ class Machine:
             moved = (not calls_only and self._react()) or moved
             if not calls_only and self._has_news:
                 moved = self._tell(is_quiet=not moved and not is_asked) or moved
-        except BaseException:
-            self.turns.give_up()
+        except BaseException as error:
+            self.turns.give_up(error)
             raise
         was_dirty = self.turns.end()
         return self.turns.can_write and (was_dirty or moved or is_asked or is_again)
@@ -449,7 +451,19 @@ class Machine:
         moved = whose is Whose.SUSPECT and self._take_up_suspect()
         if whose is Whose.ALL:
             moved = sum([self._take_up(one) for one in self._all_known()]) > 0
+        moved = self._begin_due() or moved
         return sum([one.begin() for one in self.beside]) > 0 or moved
+
+    def _begin_due(self) -> bool:
+        """Takes the steps to an attempt that only read: after a write, each of them would wait for the commit."""
+        moved, self._is_beginning = False, True
+        try:
+            for one in self.executors.values():
+                while one.desk.go_on(READS):
+                    moved = True
+        finally:
+            self._is_beginning = False
+        return moved
 
     def _fire_and_execute(self) -> bool:
         self.turns.begin_part()
@@ -568,6 +582,9 @@ class Machine:
 
     def _done(self, one: MachineExecutor, received: ReceivedMessage, is_done: bool | None) -> None:
         """Its course has ended."""
+        if self._is_beginning:  # nothing is written yet
+            self._again.append(partial(self._done, one, received, is_done))
+            return
         self.turns.do(partial(self._settle, one, received, is_done), partial(self._has_left, one, received, is_done))
 
     def _settle(self, one: MachineExecutor, received: ReceivedMessage, is_done: bool | None) -> None:

@@ -121,11 +121,12 @@ class Turn:
             return error
         return None
 
-    def give_up(self) -> None:
-        """A defect: nothing of the turn ever was."""
+    def give_up(self, error: BaseException) -> None:
+        """Something was raised: nothing of the turn ever was. If it ends the process, nobody is told."""
         held, self._held = self._held, []
         self.database.rollback()
-        self._deliver([(deliver, Unwritten("the turn was given up")) for _, deliver, _ in held])
+        if isinstance(error, Exception):
+            self._deliver([(deliver, Unwritten("the turn was given up")) for _, deliver, _ in held])
 
 
 def facts_of(error: BaseException) -> dict[str, object]:
