@@ -8,10 +8,10 @@ import argparse
 import json
 import os
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Sequence
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final, NoReturn
 from urllib.parse import urlsplit
@@ -99,12 +99,16 @@ def receive(receiver: Receiver, signatures: Signatures, pipe: int) -> None:
 
 
 def answers(api_url: str) -> bool:
-    """Whether the engine listens: an invitation to what cannot begin would be a riddle."""
+    """Whether the engine does: it listens before, and an invitation to what cannot begin would be a riddle."""
     address = urlsplit(api_url)
+    connection = HTTPConnection(str(address.hostname), address.port, timeout=1)
     try:
-        socket.create_connection((address.hostname, address.port), timeout=1).close()
-    except OSError:
+        connection.request("HEAD", "/")
+        connection.getresponse()
+    except (OSError, HTTPException):
         return False
+    finally:
+        connection.close()
     return True
 
 
