@@ -308,5 +308,5 @@ def test_whoever_waits_when_the_engine_has_ended_is_answered(tmp_path: Path) -> 
     leader.stop()
     leader.ending.put(asked("DELETE", "/schedules/x", answered))
     leader.inbox.put(asked("GET", "/schedules", answered))
-    leader._refuse_rest()  # as `stop` does: these came after its last look
+    leader.refuse_rest()  # as `stop` does: these came after its last look
     assert answered == [503, 503]

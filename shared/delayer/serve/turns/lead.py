@@ -192,7 +192,7 @@ class Leader:
             self.thread.join(timeout=1)
             if self.thread.is_alive() and self.pool.under_way:
                 waits(self.pool.under_way)
-        self._refuse_rest()
+        self.refuse_rest()
         self.pool.close()
         self.beside.close()
         self.readers.shutdown()
@@ -201,7 +201,7 @@ class Leader:
                 self.machine.lives.end()
         self.machine.database.close()
 
-    def _refuse_rest(self) -> None:
+    def refuse_rest(self) -> None:
         """Nobody waits for what nobody will do."""
         ended = Unavailable("the engine has ended")
         left = [*self.machine.waiting_calls, *_taken(self.ending, sys.maxsize, 0), *_taken(self.inbox, sys.maxsize, 0)]
