@@ -14,7 +14,9 @@ LAYOUT = "CREATE TABLE notes (text TEXT);"
 LARGE = "x" * 100_000
 
 
-def error(code: int) -> sqlite3.Error:
+def error(code: int) -> Exception:
+    if code == sqlite3.SQLITE_NOMEM:  # as sqlite3 does
+        return MemoryError()
     made = sqlite3.OperationalError("something")
     made.sqlite_errorcode = code
     return made

@@ -2,14 +2,16 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 import pytest
 
-from delayer.engines.ports import Unavailable
+from delayer.engines.ports import Outgoing, ReceivedMessage, Unavailable
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KeyRing
 from delayer.engines.sqlite.store import SqliteStore
@@ -17,13 +19,14 @@ from delayer.engines.store.model import Put
 from delayer.http.answers import Response
 from delayer.http.requests import ApiRequest, Caller
 from delayer.schedule.instants import MINUTE, SECOND
+from delayer.serve.beside.beside import ReadsQueue
 from delayer.serve.beside.events import route
 from delayer.serve.turns.attempts import Attempts, Pool
 from delayer.serve.turns.fire import Fire
 from delayer.serve.turns.lead import CALLS, Leader
 from delayer.serve.turns.machine import LAYOUT, ApiCall
 from delayer.serve.turns.turn import ROWS, TurnJob
-from delayer_client.testing.stack import SETTINGS, Observer
+from delayer_client.testing.stack import SETTINGS, Observer, Unhurried
 from tests.unit.serve.machines import HERE, Running
 
 SAID = "a secret of a client"
@@ -220,6 +223,58 @@ def test_outcomes_that_exceed_their_share_are_written_in_the_next_turn() -> None
     assert workers.ended(None) == []
     turns.end()
     assert [number for number, _ in workers.ended(None)] == [4]
+
+
+def test_a_thread_that_cannot_be_started_is_counted_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are too many on the machine just now. Later there is room for all of them again."""
+    ended = SimpleQueue[None]()
+    pool = Pool(size=1, wake=lambda: ended.put(None))
+    workers = Attempts(pool=pool, turn=Running().machine.turns)
+
+    def refused(_: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Thread, "start", refused)
+    with pytest.raises(RuntimeError):
+        workers.start(1, lambda: "never")
+    assert pool.under_way == 0
+    monkeypatch.undo()
+    workers.start(2, lambda: "done")
+    ended.get(timeout=10)
+    assert workers.ended(None) == [(2, "done")]
+    pool.close()
+
+
+def test_a_subscriber_for_which_there_is_no_thread_hears_it_later() -> None:
+    raised = [RuntimeError("can't start new thread")]
+
+    class Refuses(Unhurried):
+        def start(self, number: int, do: Callable[[], object]) -> None:
+            if raised:
+                raise raised.pop()
+            super().start(number, do)
+
+    def read(batch: Sequence[ReceivedMessage]) -> list[str]:
+        seen.extend(one.body for one in batch)
+        return []
+
+    running = Running()
+    seen: list[str] = []
+    reads = ReadsQueue(
+        turn=running.machine.turns,
+        workers=Refuses(running.machine, running.started),
+        clock=running.clock,
+        name="subscriber-x",
+        queue=running.machine.queue("subscriber-x"),
+        use=read,
+        objects=running.objects,
+        observer=running.observer,
+    )
+    running.machine.beside.append(reads)
+    reads.queue.send([Outgoing(body="an event")])
+    running.run(10 * SECOND)
+    assert seen == ["an event"]
+    assert not reads.queue.messages
 
 
 def test_the_thread_of_turns_takes_what_ends_something_first(tmp_path: Path) -> None:

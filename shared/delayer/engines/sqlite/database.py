@@ -51,6 +51,10 @@ DISK_FULL: Final = 13  # SQLITE_FULL
 NOT_WRITTEN: Final = frozenset({5, 6, 7, 8, 9, 14})
 
 
+# What sqlite3 raises. For SQLITE_NOMEM that is Python's own exception.
+EXPECTED: Final = (sqlite3.Error, UnicodeError, MemoryError)
+
+
 class Broken(BaseException):
     """An I/O error, a failed fsync, or a file that is damaged. What was written may be on the disk, or may not.
 
@@ -74,7 +78,7 @@ def failure(doing: str, error: Exception) -> BaseException:
         return Broken(what)
     if code == DISK_FULL:
         return DiskFull(what)
-    return (Unwritten if code in NOT_WRITTEN else Unavailable)(what)
+    return (Unwritten if code in NOT_WRITTEN or isinstance(error, MemoryError) else Unavailable)(what)
 
 
 def connect(path: str) -> sqlite3.Connection:
@@ -158,7 +162,7 @@ class Database:
         with self._lock if is_own else self._reading:
             try:
                 yield self._connection if is_own else self._reader
-            except (sqlite3.Error, UnicodeError) as error:
+            except EXPECTED as error:
                 raise self.met("read", error) from error
 
     @contextmanager
@@ -172,7 +176,7 @@ class Database:
                 else:
                     with self._part() if self._turn_of or self._connection.in_transaction else self._transaction():
                         yield self._connection
-            except (sqlite3.Error, UnicodeError) as error:
+            except EXPECTED as error:
                 self._is_torn = self._savepoints > 0
                 raise self.met("write", error) from error
 
@@ -259,8 +263,8 @@ class Database:
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
             self._tell_written()
-        except (sqlite3.Error, Unavailable) as error:
-            failed = self.met("commit", error) if isinstance(error, sqlite3.Error) else error
+        except (sqlite3.Error, MemoryError, Unavailable) as error:
+            failed = error if isinstance(error, Unavailable) else self.met("commit", error)
             if isinstance(failed, Broken):
                 raise failed from error
             self._undo()

@@ -26,6 +26,7 @@ class Beside:
     workers: Workers
     clock: Clock
     _started: Callable[[], int] = field(factory=lambda: count(1).__next__, init=False)
+    _not_started: list[tuple[int, object]] = field(factory=list, init=False)
     _settling: list[tuple[Millis, Callable[[], None]]] = field(factory=list, init=False)  # what could not be written
 
     def lead(self) -> bool:
@@ -35,7 +36,8 @@ class Beside:
         self._settling = [(at, do) for at, do in settling if at > now]
         for do in again:
             do()
-        ended = self.workers.ended(None)
+        ended = [*self._not_started, *self.workers.ended(None)]
+        self._not_started.clear()
         for number, outcome in ended:
             self.settle(number, outcome)
         return bool(again or ended)
@@ -43,7 +45,10 @@ class Beside:
     def start(self, do: Callable[[], object]) -> int:
         """In a thread. Returns its number."""
         number = self._started()
-        self.workers.start(number, do)
+        try:
+            self.workers.start(number, do)
+        except RuntimeError as error:  # there can be no further thread now
+            self._not_started.append((number, error))
         return number
 
     def write(self, do: Callable[[], object], written: Callable[[], None] = lambda: None) -> None:

@@ -28,12 +28,15 @@ class Pool:
     under_way: int = field(default=0, init=False)  # also those that wait for a thread
 
     def start(self, of: "Attempts", number: int, do: Do) -> None:
-        """Does it as soon as there is a thread. Its outcome, or what it raises, comes back to `of`."""
-        self.under_way += 1
-        if len(self._threads) < min(self.under_way, self.size):
+        """Does it as soon as there is a thread. Its outcome, or what it raises, comes back to `of`.
+
+        Raises RuntimeError if there can be no further thread.
+        """
+        if len(self._threads) < min(self.under_way + 1, self.size):
             thread = Thread(target=self._work, name=NAME, daemon=True)
+            thread.start()  # RuntimeError: nothing has begun, and nothing is counted
             self._threads.append(thread)
-            thread.start()
+        self.under_way += 1
         self._orders.put((of, number, do))
 
     def _work(self) -> None:
@@ -72,8 +75,8 @@ class Attempts:
         """Nothing: there is one invocation, which lasts as long as the process."""
 
     def start(self, number: int, do: Do) -> None:
-        self._under_way.add(number)
         self.pool.start(self, number, do)
+        self._under_way.add(number)
 
     def do(self, number: int, do: Do) -> None:
         """The answer comes when it is on the disk, however long that takes."""

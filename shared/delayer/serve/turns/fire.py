@@ -42,7 +42,7 @@ BYTES: Final = 1_000_000  # of records in a page: each is written some three tim
 READ: Final = 100  # records, at a look, to see whose they are
 SCANNED: Final = 1_000  # records, for those that are not of blocked parties
 KNOWN: Final = 2_000  # parties of records
-LONGEST_LOOK: Final[Millis] = 5 * SECOND  # until another one
+LONGEST_LOOK: Final[Millis] = 2 * SECOND  # until another one
 AFTER_ALL: Final = "\x7f"  # behind all sort keys that begin the same
 
 

@@ -225,7 +225,8 @@ class Leader:
                 if not self._turn(calls) and self._has_ended():
                     break
                 calls = self.collect(AT_THE_END if self.pool.under_way else 0)
-            self.machine.waiting_calls += calls
+            else:
+                self.machine.waiting_calls += calls
         except BaseException as error:  # noqa: BLE001 - whoever waits for this thread is told
             if broken := self.machine.database.broken:
                 self._end(broken)

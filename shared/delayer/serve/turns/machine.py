@@ -446,20 +446,20 @@ class Machine:
         return made
 
     def _begin_all(self) -> bool:
-        """Takes up what was handed over, before anything is written: nothing begins that is not on the disk."""
-        whose = self._whose()
-        moved = whose is Whose.SUSPECT and self._take_up_suspect()
-        if whose is Whose.ALL:
-            moved = sum([self._take_up(one) for one in self._all_known()]) > 0
-        moved = self._begin_due() or moved
-        return sum([one.begin() for one in self.beside]) > 0 or moved
+        """Takes up what was handed over, before anything is written: nothing begins that is not on the disk.
 
-    def _begin_due(self) -> bool:
-        """Takes the steps to an attempt that only read: after a write, each of them would wait for the commit."""
+        So are the steps to an attempt, which only read: after a write, each of them would wait for the commit.
+        """
         moved, self._is_beginning = False, True
         try:
-            for one in self.executors.values():
-                while one.desk.go_on(READS):
+            whose = self._whose()
+            if whose is Whose.SUSPECT:
+                moved = self._take_up_suspect()
+            if whose is Whose.ALL:
+                moved = sum([self._take_up(one) for one in self._all_known()]) > 0
+            moved = sum([one.begin() for one in self.beside]) > 0 or moved
+            for executor in self.executors.values():
+                while executor.desk.go_on(READS):
                     moved = True
         finally:
             self._is_beginning = False
@@ -524,6 +524,7 @@ class Machine:
             due = self.fire.due(min(CLAIMS, room)) if room else []
         except Unavailable as error:
             self._warn("nothing was fired", error)
+            self._blocked_until = now + BLOCKED
             return False
         self._blocked_until = now + BLOCKED if room and not due else 0
         self._fire_all(due)
