@@ -55,7 +55,7 @@ def test_it_is_right_after_any_turns_whatever_of_them_is_undone(seed: int, tmp_p
         for _ in range(pick.randrange(6)):
             world.turn.do(partial(change, world, pick), lambda _: None)
         if pick.random() < 0.2:
-            world.turn.give_up()
+            world.turn.give_up(ValueError("a defect"))
         else:
             world.turn.end()
         if pick.random() < 0.1:  # a command of an operator, beside all turns: the next turn counts it
