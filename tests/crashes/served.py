@@ -5,11 +5,11 @@ Every rule holds whatever the timing is: a machine that is slow breaks none.
 
 import json
 import os
+import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -62,6 +62,7 @@ class Target:
     life: int = 0
     arrivals: list[Arrival] = field(factory=list)
     _open: int = 0
+    _last: int = 0  # the port of the client whose connection was accepted last
     _lock: Lock = field(factory=Lock)
     _server: ThreadingHTTPServer = field(init=False)
 
@@ -80,16 +81,23 @@ class Target:
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 
-            def handle(self) -> None:
-                with target.connected():
-                    super().handle()
-
             def log_message(self, *_: object) -> None:
                 """Nothing."""
 
         class Server(ThreadingHTTPServer):
             request_queue_size = 256
             daemon_threads = True
+
+            def process_request(self, request: Any, client_address: Any) -> None:
+                """In the thread that accepts: none is open that is not counted."""
+                target.accepted(client_address[1])
+                super().process_request(request, client_address)
+
+            def process_request_thread(self, request: Any, client_address: Any) -> None:
+                try:
+                    super().process_request_thread(request, client_address)
+                finally:
+                    target.ended()
 
             def handle_error(self, *_: object) -> None:
                 """The process that asked is dead."""
@@ -101,16 +109,16 @@ class Target:
         """Of one kind of answer."""
         return f"http://{HERE}:{self._server.server_port}{path}"
 
-    @contextmanager
-    def connected(self) -> Iterator[None]:
-        """As long as a connection is open."""
+    def accepted(self, port: int) -> None:
+        """A connection from there."""
         with self._lock:
             self._open += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._open -= 1
+            self._last = port
+
+    def ended(self) -> None:
+        """One of them."""
+        with self._lock:
+            self._open -= 1
 
     def arrived(self, path: str, headers: Mapping[str, str], body: Any, at: Millis) -> int:
         """Notes it. The status of the answer."""
@@ -133,8 +141,14 @@ class Target:
         return 425 if path == "/fails" and attempt < TRIES else 200
 
     def begins(self) -> None:
-        """A new life. What the one before has sent is read by then: its connections are closed."""
+        """A new life. What the one before has sent is read by then: its connections are accepted, and closed.
+
+        They are accepted in their order, so all are when one that was made after them is.
+        """
         until = time.monotonic() + DRAINED
+        with socket.create_connection((HERE, self._server.server_port)) as made_last:
+            while self._last != made_last.getsockname()[1] and time.monotonic() < until:
+                time.sleep(0.005)
         while self._open and time.monotonic() < until:
             time.sleep(0.005)
         if self._open:

@@ -196,7 +196,7 @@ def test_home_page_and_readme_say_where_it_stands() -> None:
     version = openapi()["info"]["version"]
     for text in (page("index.md"), (ROOT / "README.md").read_text()):
         flat = " ".join(text.split())
-        assert [word for word in (version, "not released", "emulator", "two cores") if word not in flat] == []
+        assert [word for word in (version, "not released", "one machine", "two processors") if word not in flat] == []
         assert re.search(r"not (run on AWS )?yet|not yet on AWS", flat)
 
 
