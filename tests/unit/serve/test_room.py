@@ -1,5 +1,7 @@
 """No more begins than there is room for, and what may begin is not kept waiting by what is written meanwhile."""
 
+from functools import partial
+
 import pytest
 
 from delayer.actions.rules.model import Done
@@ -18,6 +20,15 @@ def due(running: Running, number: int) -> list[str]:
     ids = [running.schedule(1) for _ in range(number)]
     running.clock.at += SECOND
     return ids
+
+
+def keep_waiting(running: Running, number: int) -> None:
+    """The first that are due leave the table, and wait in the delayer queue."""
+    machine = running.machine
+    for one in machine.fire.due(number):
+        machine.turns.begin()
+        machine.turns.do(partial(machine.fire.set_aside, one), lambda _: None)
+        machine.turns.end()
 
 
 def states(running: Running, ids: list[str]) -> list[str]:
@@ -68,10 +79,7 @@ def test_what_has_waited_is_claimed_when_it_can_begin() -> None:
     running.clock.at += 1
     ids = due(running, 30)
     machine = running.machine
-    for one in machine.fire.due(30):
-        machine.turns.begin()
-        machine.turns.do(lambda one=one: machine.fire.set_aside(one), lambda _: None)  # type: ignore[misc]
-        machine.turns.end()
+    keep_waiting(running, 30)
     running.clock.at += 10 * SECOND
     while machine.turn():
         pass
@@ -88,10 +96,7 @@ def test_what_has_waited_and_what_is_due_have_room_by_turns() -> None:
     running = Running(attempts=1)
     waited = due(running, 6)
     machine = running.machine
-    for one in machine.fire.due(6):
-        machine.turns.begin()
-        machine.turns.do(lambda one=one: machine.fire.set_aside(one), lambda _: None)  # type: ignore[misc]
-        machine.turns.end()
+    keep_waiting(running, 6)
     running.clock.at += 10 * SECOND
     ids = due(running, 6)
     for _ in range(8):

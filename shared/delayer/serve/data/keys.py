@@ -9,13 +9,12 @@ from typing import Final
 from delayer.engines.sqlite.database import Database
 from delayer.engines.sqlite.secrets import KEY_BYTES, KeyRing, keys_of_values
 from delayer.engines.sqlite.store import SqliteStore
-from delayer.serve.data.folder import FULL, write_durably
+from delayer.serve.data.folder import FULL, OTHERS, write_durably
 from delayer.serve.data.signing_rows import keys_of_signing
 from delayer.serve.refusal import Refusal
 
 KEYS: Final = "secrets.key"  # the file in the folder
 VARIABLE: Final = "DELAYER_SECRETS_KEY"
-OTHERS: Final = 0o077  # the rights of all but the owner of the file
 
 
 def open_keys(path: Path, environment: Mapping[str, str], in_use: Iterable[str]) -> KeyRing:
