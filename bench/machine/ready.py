@@ -1,6 +1,5 @@
 """How long `python -m local` takes until it says that it serves, and how much memory it has then."""
 
-import random
 import subprocess
 import sys
 import time
@@ -10,7 +9,7 @@ from attrs import frozen
 from bench.machine.memory import pss_mb
 from local.errors import EmulatorError
 from local.project import PROJECT
-from local.stack.ports import refuse_used
+from local.stack.ports import free_port
 
 SAYS = "Delayer serves"
 LONGEST_SECONDS = 120
@@ -26,7 +25,7 @@ class Ready:
 
 def measure() -> Ready:
     """Start the command once, and end it. EmulatorError if it does not start."""
-    port = three_free_ports()
+    port = free_port()
     began = time.monotonic()
     command = [sys.executable, "-u", "-m", "local", "--no-demo", "--port", str(port)]
     process = subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -40,16 +39,3 @@ def measure() -> Ready:
     finally:
         process.terminate()
         process.wait(LONGEST_SECONDS)
-
-
-def three_free_ports() -> int:
-    """The first of three in a row that nobody uses."""
-    for _ in range(100):
-        port = random.randrange(20_000, 60_000)
-        try:
-            for number in range(3):
-                refuse_used(port + number)
-        except EmulatorError:
-            continue
-        return port
-    raise EmulatorError("No three free ports in a row were found.")

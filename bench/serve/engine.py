@@ -8,9 +8,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from bench.machine.ready import three_free_ports
 from bench.peers.processes import Program, memory_mb
 from local.project import PROJECT
+from local.stack.ports import free_port
 
 COMMAND = (sys.executable, "-m", "delayer_client.cli", "serve")
 READY_SECONDS = 60
@@ -24,7 +24,7 @@ class Engine:
     """On a folder and a port, which stay the same when it is started again."""
 
     def __init__(self, data: Path, log: Path) -> None:
-        self.data, self.log, self.port = data, log, three_free_ports()
+        self.data, self.log, self.port = data, log, free_port()
         self.program: Program | None = None
 
     def start(self) -> float:

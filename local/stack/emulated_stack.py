@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from local.key_pair import KeyPair
 from local.project import PROJECT
-from local.stack.ports import free_ports, refuse_used
+from local.stack.ports import free_port, refuse_used
 from local.stack.process import EmulatorProcess
 from local.stack.running_stack import RunningStack
 
@@ -40,8 +40,8 @@ class EmulatedStack(RunningStack):
         tls: bool = False,
     ) -> None:
         self.is_temporary = port == 0
-        port, aws_port = free_ports() if port == 0 else (port, port + 1)
-        super().__init__(port, aws_port, PROJECT / ".local" / str(port), KeyPair.new(), outputs={})
+        port = port or free_port()
+        super().__init__(port, port + 1, PROJECT / ".local" / str(port), KeyPair.new(), outputs={})
         self.parameters = dict(parameters or {})
         self.template = template
         self.progress = progress

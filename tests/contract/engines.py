@@ -22,6 +22,7 @@ from botocore.config import Config
 
 from delayer.engines.sqlite.database import Database
 from local.stack.emulated_stack import EmulatedStack
+from local.stack.ports import free_port
 from tests.cfn import ROOT
 
 REGION: Final = "eu-west-1"
@@ -99,8 +100,7 @@ class Engines:
     def _start_dynoxide(self) -> str:
         if not BINARY.exists():
             pytest.skip("dynoxide is not installed: `make .engines/installed` needs npm, and Linux on x86-64")
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         process = subprocess.Popen([BINARY, "--host", "127.0.0.1", "--port", str(port)], **quiet)
         self._started.callback(process.wait)

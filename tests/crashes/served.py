@@ -21,7 +21,7 @@ from typing import Any, Final
 from attrs import define, evolve, field, frozen
 
 from delayer.schedule.instants import HOUR, SECOND, Millis, format_instant
-from local.stack.ports import free_ports
+from local.stack.ports import free_port
 from tests.cfn import ROOT
 from tests.crashes.killing import Victim
 from tests.crashes.trying import Broken
@@ -429,7 +429,7 @@ def answered(connection: HTTPConnection, call: Call) -> tuple[int, Any]:
 
 def served(folder: Path, times: int, **how: Any) -> tuple[Victim, Clients]:
     """`delayer serve` on this folder, and those who call it. The target is closed by the caller."""
-    clients = Clients(target=Target(), port=free_ports()[0])
+    clients = Clients(target=Target(), port=free_port())
 
     def is_ready() -> bool:
         connection = clients.connection()

@@ -3,8 +3,8 @@
 import json
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
@@ -15,6 +15,14 @@ SILENT = "silent"  # takes the request, and says nothing
 TRICKLING = "trickling"  # sends headers at once, and then a byte now and then
 BEGUN = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: 100000\r\n\r\n"
 PAUSE = 0.05  # seconds between two bytes: shorter than any timeout of a read
+
+
+@contextmanager
+def nobody() -> Iterator[int]:
+    """A port of this machine that refuses every connection: it is taken, so nobody comes to listen on it."""
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        yield deaf.getsockname()[1]
 
 
 @define

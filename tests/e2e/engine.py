@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from attrs import define, field
 
-from local.stack.ports import free_ports
+from local.stack.ports import free_port
 from tests.cfn import ROOT
 
 READY: Final = 60.0  # seconds, on a machine that is busy with all the other tests
@@ -42,7 +42,7 @@ class RunningEngine:
     """
 
     folder: Path
-    port: int = field(factory=lambda: free_ports()[0])
+    port: int = field(factory=free_port)
     settings: Mapping[str, str] = field(factory=dict)  # of its environment
     lines: list[str] = field(factory=list)
     process: "subprocess.Popen[str] | None" = field(default=None, init=False)

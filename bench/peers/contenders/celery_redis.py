@@ -11,7 +11,7 @@ from bench.peers import environment
 from bench.peers.contender import CRASH, MEASURES, Memory, Unavailable
 from bench.peers.contenders.installed import START_SECONDS, Installed
 from bench.peers.processes import files_mb, memory_mb
-from local.stack.ports import free_ports
+from local.stack.ports import free_port
 
 CONCURRENCY = 4  # processes; a request waits for the target more than for a processor
 AN_HOUR_IS_TOO_LONG = 15  # seconds
@@ -40,7 +40,7 @@ class Celery(Installed):
         self.comes_back_seconds = comes_back_seconds
 
     def begin(self) -> None:
-        self.port = free_ports()[0]
+        self.port = free_port()
         self.start_redis()
         self.restart()
         client = self.start(self.client, "-m", "bench.peers.programs.celery_client")

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from local.errors import EmulatorError
-from local.stack.ports import free_ports, refuse_used
+from local.stack.ports import free_port
 from operate.deploy.expand import expand
 from operate.deploy.reading import read_template
 from tests.cfn import ROOT
@@ -137,18 +136,6 @@ class Copy:
             time.sleep(0.1)
 
 
-def three_free_ports() -> int:
-    """The first of three neighbours: `make local-aws` takes them."""
-    while True:
-        first, _ = free_ports()
-        try:
-            for port in range(first, first + PORTS):
-                refuse_used(port)
-        except EmulatorError:
-            continue
-        return first
-
-
 class Performance:
     """The tutorials in a copy of their own. What they start is ended as by Ctrl-C."""
 
@@ -160,7 +147,7 @@ class Performance:
         subprocess.run(["cp", "-rp", str(ROOT / ".mypy_cache"), str(root)], check=False, capture_output=True)
         for file in (*root.glob("requirements-*.txt"), root / "client/pyproject.toml"):  # so that nothing is installed
             os.utime(file, (0, 0))
-        self.copy = Copy(root, three_free_ports())
+        self.copy = Copy(root, free_port())
         self.running: list[subprocess.Popen[bytes]] = []
 
     def perform(self, steps: list[Fence]) -> None:

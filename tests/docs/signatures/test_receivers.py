@@ -22,6 +22,7 @@ from delayer.schedule.instants import MINUTE
 from delayer.signing.rules import OVERLAP
 from delayer.signing.sign import OwnSecrets, Sign
 from delayer.wiring.build import build
+from local.stack.ports import free_port
 from tests.cfn import ROOT
 from tests.samples import NOW, OWNER, an_executor_message, an_id
 from tests.unit.targets.apps import app_of
@@ -81,8 +82,7 @@ class Stack:
 
 @contextmanager
 def running(language: str, folder: Path, world: World) -> Iterator[Stack]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     secret = build(OwnSecrets, world.ports("api")).show(OWNER).current
     environment = {"SIGNING_SECRET": secret, "PORT": str(port), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
     printed = folder / "printed"

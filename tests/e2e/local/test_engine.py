@@ -15,7 +15,7 @@ import pytest
 from attrs import define, field
 
 from local.engine import BESIDE
-from local.stack.ports import free_ports
+from local.stack.ports import free_port
 from tests.cfn import ROOT
 
 SECONDS = 60  # a machine may be busy
@@ -38,17 +38,19 @@ class Terminal:
     def until(self, pattern: str) -> str:
         """The first line that has it."""
         deadline = time.monotonic() + SECONDS
-        while time.monotonic() < deadline:
+        ended = False
+        while not ended and time.monotonic() < deadline:
+            time.sleep(0.02)
+            ended = self.process.poll() is not None
             for line in list(self.lines):
                 if re.search(pattern, line):
                     return line
-            time.sleep(0.02)
         raise AssertionError(f"No line has {pattern!r}: {self.lines}")
 
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    port = free_ports()[0]
+    port = free_port()
     command = [sys.executable, "-m", "local.engine", "--port", str(port), "--data", str(tmp_path / "data")]
     environment = {**os.environ, "PYTHONPATH": "shared:client", "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(

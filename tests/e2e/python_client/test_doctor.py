@@ -18,7 +18,7 @@ from delayer_client.operator.doctor import Doctor, Finding, Severity, as_dicts, 
 from local.project import PROJECT
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
-from local.stack.ports import free_ports
+from local.stack.ports import free_port
 
 pytestmark = pytest.mark.thorough
 
@@ -293,7 +293,7 @@ def test_a_canary_that_arrives(stack: EmulatedStack) -> None:
 def test_nobody_at_the_url_and_somebody_else(stack: EmulatedStack, receiver: Receiver) -> None:
     """What is not of the API is looked at all the same. It takes some seconds: the whole stack is looked at twice."""
     operated = found(stack)
-    for url, code in ((f"http://localhost:{free_ports()[0]}", "api-silent"), (receiver.url, "api-not-delayer")):
+    for url, code in ((f"http://localhost:{free_port()}", "api-silent"), (receiver.url, "api-not-delayer")):
         findings = Doctor(operated, url).examine()
         assert findings[0].code == code
         assert "mappings-enabled" in {one.code for one in findings}

@@ -20,6 +20,7 @@ from delayer.targets.http_connections import tls_context
 from delayer.targets.http_request import HttpTarget, Request
 from delayer.targets.public_addresses import MOST_UNDER_WAY
 from delayer.wiring.build import build
+from tests.deadlines.endpoints import nobody
 from tests.samples import NOW, an_id
 from tests.unit.targets.apps import app_of
 from tests.unit.targets.scripted import certified
@@ -147,9 +148,8 @@ def test_each_form_of_a_date_is_gmt_wherever_the_machine_is(
 
 
 def test_a_refused_connection_may_pass() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    result = target(message(url=f"http://target.example:{port}/"))
+    with nobody() as port:
+        result = target(message(url=f"http://target.example:{port}/"))
     assert isinstance(result, Retry)
     assert result.detail == f"no answer from target.example:{port}: the connection was refused"
 

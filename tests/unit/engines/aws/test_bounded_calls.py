@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from delayer.engines.aws.bounded_calls import DEADLINE, NoTimeLeft, bounded
 from delayer.engines.aws.clients import CONFIG
-from tests.deadlines.endpoints import BEGUN, PAUSE, TRICKLING, Hung
+from tests.deadlines.endpoints import BEGUN, PAUSE, TRICKLING, Hung, nobody
 
 SECONDS = 1.0  # of an invocation; a call gets less than half of it
 
@@ -226,11 +226,9 @@ def test_all_addresses_of_a_name_share_one_time(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_next_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first refuses, the second takes the call."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        refused = closed.getsockname()
-    with Hung() as endpoint:
-        taken = ("127.0.0.1", int(endpoint.url.rpartition(":")[2]))
-        addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", one) for one in (refused, taken)]
+    with nobody() as refused, Hung() as endpoint:
+        ports = (refused, int(endpoint.url.rpartition(":")[2]))
+        addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)) for port in ports]
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
         with pytest.raises(ReadTimeoutError):
             a_call("http://somewhere.example")
@@ -239,9 +237,7 @@ def test_the_next_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nobody_there_is_known_at_once() -> None:
     """It surely did not arrive."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    with pytest.raises(EndpointConnectionError):
+    with nobody() as port, pytest.raises(EndpointConnectionError):
         a_call(f"http://127.0.0.1:{port}")
 
 

@@ -17,7 +17,7 @@ from delayer.engines.aws.clients import CONFIG, client, kept_client
 from delayer.engines.aws.messaging import SqsQueue
 from delayer.engines.aws.target_clients import kept_target_client, target_client
 from delayer.engines.ports import Outgoing, ReceivedMessage, Unavailable
-from tests.deadlines.endpoints import Port
+from tests.deadlines.endpoints import Port, nobody
 
 QUICK = CONFIG.merge(Config(read_timeout=0.5))  # a busy machine may take a while to answer
 SILENT = b""  # takes the request, and never answers
@@ -148,12 +148,10 @@ def test_a_second_attempt_whose_answer_is_lost_is_the_last(queue_at: Callable[[s
 
 def test_no_connection_is_tried_again(queue_at: Callable[[str], SqsQueue], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is there at first; before the second attempt somebody is."""
-    with Scripted([SENT]) as sqs:
+    with nobody() as refused, Scripted([SENT]) as sqs:
         host, port = sqs.url.removeprefix("http://").split(":")
         queue = queue_at(sqs.url)
-        with socket.create_server(("127.0.0.1", 0)) as closed:
-            nobody = closed.getsockname()
-        addresses = iter([nobody, (host, int(port))])
+        addresses = iter([(host, refused), (host, int(port))])
         monkeypatch.setattr(
             socket, "getaddrinfo", lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", next(addresses))]
         )
