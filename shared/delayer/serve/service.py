@@ -1,5 +1,6 @@
 """`delayer serve`: the folder, the machine, the door, and how all of them end."""
 
+import gc
 import os
 import signal
 import sqlite3
@@ -84,6 +85,7 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
         closed.callback(leader.stop, ending.waits)
         ending.catch_signals()
         leader.failed = server.stop
+        gc.freeze()  # what is there now stays: no collection of garbage looks through it, which keeps turns waiting
         leader.start()
         server.run(lambda: options.say(_greeting(server.url, options.data, folder.free())))
     if leader.error:

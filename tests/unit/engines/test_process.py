@@ -1,13 +1,16 @@
 """Time, threads, randomness, settings, and the shapes of SQS events."""
 
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from delayer.engines.ports import ReceivedMessage
-from delayer.engines.process import SystemClock, Threads, number, random_token, setting
+from delayer.engines.process import RandomTokens, SystemClock, Threads, number, random_token, setting
 from delayer.lambdas.events import partial_failure, received_messages_of
 
 
@@ -61,10 +64,21 @@ def test_a_thread_that_maps_does_not_wait_for_its_own_pool() -> None:
     assert threads.map(nested, [1, 10]) == [[1, 2, 3], [10, 20, 30]]
 
 
-def test_tokens_are_random() -> None:
-    tokens = {random_token() for _ in range(1000)}
+@pytest.mark.parametrize("make", [random_token, RandomTokens()])
+def test_tokens_are_random(make: Callable[[], str]) -> None:
+    tokens = {make() for _ in range(1000)}
     assert len(tokens) == 1000
     assert {len(token) for token in tokens} == {16}
+
+
+def test_a_child_has_none_of_the_tokens_of_its_parent() -> None:
+    """Each would let something happen twice."""
+    code = (
+        "import os; from delayer.engines.process import RandomTokens; make = RandomTokens(); make(); child = os.fork();"
+        "print(*[make() for _ in range(9)], flush=True); child and os.wait()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert len(set(done.stdout.split())) == 18
 
 
 def test_settings(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from delayer.http.requests import ApiRequest, Caller
 from delayer.schedule.instants import MINUTE, SECOND
 from delayer.serve.beside.beside import ReadsQueue
 from delayer.serve.beside.events import route
+from delayer.serve.suspects.lives import Lives
 from delayer.serve.turns.attempts import Attempts, Pool
 from delayer.serve.turns.fire import Fire
 from delayer.serve.turns.lead import CALLS, Leader
@@ -223,6 +224,28 @@ def test_outcomes_that_exceed_their_share_are_written_in_the_next_turn() -> None
     assert workers.ended(None) == []
     turns.end()
     assert [number for number, _ in workers.ended(None)] == [4]
+
+
+def test_one_message_that_cannot_be_settled_keeps_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are settled together; what that undoes is done again for each alone."""
+    running, left = Running(), list[int]()
+    over, refused = Lives.over, set[str]()
+
+    def fails_for_the_first(self: Lives, received: ReceivedMessage, *, is_done: bool) -> None:
+        refused.update(set() if refused else {received.message_id})
+        if received.message_id in refused and len(left) < 20:
+            left.append(len(queue.out))
+            raise ValueError("a defect")
+        over(self, received, is_done=is_done)
+
+    queue = running.machine.queue("executor-http-request")
+    monkeypatch.setattr(Lives, "over", fails_for_the_first)
+    for _ in range(10):
+        running.schedule(1)
+    running.run(2 * SECOND)
+    assert left[0] == 10
+    assert left[-1] == 1, "the others have been settled"
+    assert len(queue.messages) == len(queue.out) == 0
 
 
 def test_a_thread_that_cannot_be_started_is_counted_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,13 @@ connection does both. Others only read.
 
 import sqlite3
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock, get_ident
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+import msgspec
 from attrs import define, field
 
 from delayer.engines.ports import Unavailable
@@ -30,6 +32,8 @@ LAYOUT: Final = """
     CREATE UNIQUE INDEX items_by_key ON items (table_name, partition, sort);
     CREATE INDEX items_by_expiry ON items (expires) WHERE expires IS NOT NULL;
 """
+Place: TypeAlias = tuple[str, str, str]  # of an item: table, partition, sort
+AT_ONCE: Final = 32  # rows, in one statement
 LOG_KEPT: Final = 4 * 1024 * 1024  # bytes of the log that are written anew again and again: the file need not grow
 # A change of many MB is written once into the log and once into the file: the log is kept small.
 PRAGMAS: Final = (
@@ -86,10 +90,61 @@ def connect(path: str) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
 
 
+def for_all(connection: sqlite3.Connection, sql: str, rows: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """Executes a statement for many rows at once: `{}` in it stands for them. Returns what it selects.
+
+    With each statement, and with each row of one, Python's module lets other threads in and waits for them (ADR 0192).
+    """
+    found: list[tuple[Any, ...]] = []
+    for start in range(0, len(rows), AT_ONCE):
+        some = rows[start : start + AT_ONCE]
+        row = f"({', '.join('?' * len(some[0]))})"
+        statement = sql.format(", ".join([row] * len(some)))
+        found += connection.execute(statement, [value for row in some for value in row]).fetchall()
+    return found
+
+
+def in_one_row(columns: str, select: str, where: str = "TRUE") -> str:
+    """A statement that has the rows of another one as JSON, in their order."""
+    return f"SELECT json_group_array(json_array({columns})) FROM ({select}) WHERE {where}"  # noqa: S608 - our words
+
+
 def version_of(connection: sqlite3.Connection) -> int:
     """Of the layout; 0: there is none yet."""
     [version] = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
+
+
+@define(eq=False)
+class Texts:
+    """The items that were written last, as they are stored: so many of them, and so many bytes."""
+
+    at_most: int = 1_000
+    most_bytes: int = 2_000_000
+    get: Callable[[Place], bytes | None] = field(init=False, repr=False)
+    _texts: OrderedDict[Place, bytes] = field(factory=OrderedDict, init=False, repr=False)  # they may hold secrets
+    _bytes: int = field(default=0, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.get = self._texts.get
+
+    def keep(self, place: Place, text: bytes) -> None:
+        """The newest of this place."""
+        self.drop(place)
+        self._texts[place] = text
+        self._bytes += len(text)
+        while len(self._texts) > self.at_most or self._bytes > self.most_bytes:
+            _, old = self._texts.popitem(last=False)
+            self._bytes -= len(old)
+
+    def drop(self, place: Place) -> None:
+        """It is there no more."""
+        self._bytes -= len(self._texts.pop(place, b""))
+
+    def clear(self) -> None:
+        """When something that was written never was."""
+        self._texts.clear()
+        self._bytes = 0
 
 
 @define(kw_only=True, eq=False)
@@ -110,7 +165,9 @@ class Database:
     _reader: sqlite3.Connection = field(init=False)
     _turn_of: int = field(default=0, init=False)  # the thread that has a turn
     _changes: int = field(default=0, init=False)  # of rows, before it
+    texts: Texts = field(factory=Texts, init=False)  # as the turn would read them
     undone: list[Callable[[], None]] = field(factory=list, init=False)  # told when something that was written is not
+    before_end: list[Callable[[sqlite3.Connection], None]] = field(factory=list, init=False)  # of a part
     before_commit: list[Callable[[], None]] = field(factory=list, init=False)  # of a turn that has written
     _on_disk: list[Callable[[], None]] = field(factory=list, init=False)  # told once, when what was written is there
     bytes_written: int = field(default=0, init=False)  # of texts, by this turn, also of what was undone
@@ -120,6 +177,7 @@ class Database:
     broken: Broken | None = field(default=None, init=False)  # also if another thread has met it
 
     def __attrs_post_init__(self) -> None:
+        self.undone.append(self.texts.clear)
         self._connection = self._reader = self.connect(self.path)
         if self.path == MEMORY:
             self._reading = self._lock
@@ -155,10 +213,15 @@ class Database:
 
     # ------------------------------------------------------------ one thing at a time
 
+    @property
+    def is_own_turn(self) -> bool:
+        """Whether the thread that asks has a turn: it reads what it has written, and nobody else writes."""
+        return self._turn_of == get_ident()
+
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Gives what was committed; within a turn, what it has written, too."""
-        is_own = self._turn_of == get_ident()
+        is_own = self.is_own_turn
         with self._lock if is_own else self._reading:
             try:
                 yield self._connection if is_own else self._reader
@@ -176,6 +239,8 @@ class Database:
                 else:
                     with self._part() if self._turn_of or self._connection.in_transaction else self._transaction():
                         yield self._connection
+                        for finish in self.before_end:
+                            finish(self._connection)
             except EXPECTED as error:
                 self._is_torn = self._savepoints > 0
                 raise self.met("write", error) from error
@@ -188,7 +253,7 @@ class Database:
         found = failure(f"{what} {self.path}", error)
         if isinstance(found, Broken):
             self.broken = found
-        elif isinstance(found, Unwritten) and self._turn_of == get_ident():
+        elif isinstance(found, Unwritten) and self.is_own_turn:
             self._lost = self._lost or found
         return found
 
@@ -234,6 +299,12 @@ class Database:
         """All rows that the statement selects. Raises Unavailable."""
         with self.reading() as connection:
             return list(connection.execute(sql, args).fetchall())
+
+    def read_one_row(self, sql: str, args: Sequence[Any]) -> list[list[Any]]:
+        """The rows of a statement that `in_one_row` has made. Raises Unavailable."""
+        [(rows,)] = self.read(sql, args)
+        found: list[list[Any]] = msgspec.json.decode(rows)
+        return found
 
     def write(self, sql: str, args: Sequence[Any]) -> None:
         """Changes rows. Raises Unavailable."""

@@ -1,5 +1,6 @@
 """The change feed: what was written to the tables that somebody reads changes of, with the write itself (ADR 0185)."""
 
+import sqlite3
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -7,12 +8,12 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 from attrs import define, field, frozen
 
 from delayer.engines.ports import Clock
-from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.database import Database, for_all
 from delayer.engines.sqlite.store import decode
 from delayer.engines.store.model import ItemChange, TextChange
 from delayer.schedule.instants import MINUTE, Millis
@@ -41,7 +42,7 @@ LAYOUT: Final = """
 RECENT: Final = 1_000
 PASSED_BY: Final = MINUTE * 1_000  # of numbers, which are in the order of time
 FORGOTTEN: Final = "forgotten"  # stands among the readers: up to there, changes are not kept any more
-APPEND: Final = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)"
+APPEND: Final = "INSERT INTO changes VALUES {}"
 AFTER: Final = (
     "SELECT number, at, table_name, old, new, is_expired FROM changes WHERE number > ? ORDER BY number LIMIT ?"
 )
@@ -84,12 +85,14 @@ class SqliteFeed:
     _is_known: bool = field(default=True, init=False)  # all of this is as on the disk
     _before_recent: int = field(default=0, init=False)
     _moment: Millis | None = field(default=None, init=False)
+    _unwritten: list[tuple[Any, ...]] = field(factory=list, init=False, repr=False)  # rows of this part
     # The newest of them, without a gap. They need not be read, nor decoded.
-    _recent: deque[FedChange] = field(factory=lambda: deque(maxlen=RECENT), init=False)
+    _recent: deque[FedChange] = field(factory=lambda: deque(maxlen=RECENT), init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         self._read()
         self.database.undone.append(self._forget_recent)
+        self.database.before_end.append(self._append)
 
     def _read(self) -> None:
         [(self._last,)] = self.database.read("SELECT coalesce(max(number), 0) FROM changes", ())
@@ -106,6 +109,7 @@ class SqliteFeed:
     def _forget_recent(self) -> None:
         """Forgets what was undone; all else is on the disk."""
         self._recent.clear()
+        self._unwritten.clear()
         self._is_known = False
 
     def note(self, changes: Sequence[TextChange]) -> None:
@@ -116,10 +120,14 @@ class SqliteFeed:
                 before, self._last = self.last, self.numbers()
                 if not self._recent or len(self._recent) == RECENT:
                     self._before_recent = self._recent[0].number if self._recent else before
-                with self.database.writing() as connection:
-                    connection.execute(APPEND, (self._last, now, *one))
-                    self.database.bytes_written += one.size
+                self._unwritten.append((self._last, now, *one))
+                self.database.bytes_written += one.size
                 self._recent.append(FedChange(number=self._last, at=now, text=one))
+
+    def _append(self, connection: sqlite3.Connection) -> None:
+        """Writes what was noted, before the part ends that it belongs to."""
+        rows, self._unwritten = self._unwritten, []
+        for_all(connection, APPEND, rows)
 
     @contextmanager
     def at(self, moment: Millis) -> Iterator[None]:

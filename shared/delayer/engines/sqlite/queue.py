@@ -8,7 +8,7 @@ from typing import Any, Final
 from attrs import define, field
 
 from delayer.engines.ports import Clock, Outgoing, ReceivedMessage
-from delayer.engines.sqlite.database import Database
+from delayer.engines.sqlite.database import Database, for_all, in_one_row
 from delayer.schedule.instants import MINUTE, SECOND, Millis
 
 LAYOUT: Final = """
@@ -27,18 +27,23 @@ LAYOUT: Final = """
 """
 # One of those that are `once` the same.
 SEND: Final = """
-    INSERT INTO messages VALUES (?, ?, ?, ?, 0, ?, ?, ?) ON CONFLICT (queue, once) WHERE once <> '' DO NOTHING
+    INSERT INTO messages VALUES {} ON CONFLICT (queue, once) WHERE once <> '' DO NOTHING
 """
-READY: Final = """
+READY: Final = in_one_row(
+    "number, sent_at, tries, message_group, body",
+    """
     SELECT number, sent_at, tries, message_group, body FROM messages
-    WHERE queue = ? AND visible_at <= ? ORDER BY visible_at, number LIMIT ?
-"""
+    WHERE queue = ? AND visible_at <= ? AND number NOT IN (SELECT value FROM json_each(?))
+    ORDER BY visible_at, number LIMIT ?
+    """,
+)
 FIRST: Final = """
-    SELECT number, visible_at, message_group FROM messages WHERE queue = ? ORDER BY visible_at, number LIMIT ?
+    SELECT number, visible_at, message_group FROM messages
+    WHERE queue = ? AND number NOT IN (SELECT value FROM json_each(?)) ORDER BY visible_at, number LIMIT ?
 """
 ALL: Final = -1  # of a FIFO queue: any number of those at the front may be of a group that is out
 ONE: Final = "SELECT sent_at, tries, message_group, body, visible_at FROM messages WHERE number = ?"
-DELETE: Final = "DELETE FROM messages WHERE number = ?"
+DELETE: Final = "DELETE FROM messages WHERE number IN (SELECT value FROM json_each(?))"
 AGAIN: Final = "UPDATE messages SET visible_at = ?, tries = tries + 1 WHERE number = ?"
 SHOW: Final = "UPDATE messages SET visible_at = ? WHERE number = ?"
 LONGEST_PAUSE: Final[Millis] = 5 * MINUTE
@@ -89,12 +94,12 @@ class SqliteQueue:
         with self.database.writing() as connection:  # one thread at a time: no number is given twice
             rows = [
                 (
-                    *(self.numbers(), self.name, max(now + one.delay_seconds * SECOND, visible_at), now),
+                    *(self.numbers(), self.name, max(now + one.delay_seconds * SECOND, visible_at), now, 0),
                     *(one.message_group, one.once, one.body),
                 )
                 for one in messages
             ]
-            connection.executemany(SEND, rows)
+            for_all(connection, SEND, rows)
             self.database.bytes_written += sum(len(one.body) for one in messages)
         self._next = 0
         self.sent(messages)
@@ -105,9 +110,7 @@ class SqliteQueue:
         now = self.clock.now()
         if (following := self.next_visible()) is None or following > now:
             return []
-        with self.database.reading() as connection:
-            limit = ALL if self.fifo else at_most + len(self.out)
-            rows = connection.execute(READY, (self.name, now, limit)).fetchall()
+        rows = self.database.read_one_row(READY, (self.name, now, str([*self.out]), ALL if self.fifo else at_most))
         received: list[ReceivedMessage] = []
         for number, sent_at, tries, group, body in rows:
             if self._is_out(number, group) or len(received) == at_most:
@@ -150,14 +153,11 @@ class SqliteQueue:
     def settle(self, batch: Sequence[ReceivedMessage], failed: Sequence[str]) -> None:
         """Is done with what has not failed. What has comes again, later each time."""
         now = self.clock.now()
-        left = set(failed)
+        done = [one.message_id for one in batch if one.message_id not in failed]
+        again = [(now + pause_after(one.receives - 1), one.message_id) for one in batch if one.message_id in failed]
         with self.database.writing() as connection:
-            for one in batch:
-                number = int(one.message_id)
-                if one.message_id in left:
-                    connection.execute(AGAIN, (now + pause_after(one.receives - 1), number))
-                else:
-                    connection.execute(DELETE, (number,))
+            connection.execute(DELETE, (f"[{','.join(done)}]",))
+            connection.executemany(AGAIN, again)
             self.database.when_written(partial(self.forget, batch))
 
     def put_off(self, batch: Sequence[ReceivedMessage], until: Millis) -> None:
@@ -182,8 +182,8 @@ class SqliteQueue:
         """When the next message can be received."""
         if self._next == 0:
             with self.database.reading() as connection:
-                limit = ALL if self.fifo else len(self.out) + 1
-                rows = connection.execute(FIRST, (self.name, limit)).fetchall()
+                limit = ALL if self.fifo else 1
+                rows = connection.execute(FIRST, (self.name, str([*self.out]), limit)).fetchall()
             self._next = next((at for number, at, group in rows if not self._is_out(number, group)), None)
         return self._next
 

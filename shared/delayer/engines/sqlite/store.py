@@ -4,13 +4,14 @@ import base64
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 from attrs import field, frozen
 
 from delayer.engines.ports import Unavailable
-from delayer.engines.sqlite.database import MEMORY, Database
+from delayer.engines.sqlite.database import MEMORY, Database, Place, for_all, in_one_row
 from delayer.engines.store.model import (
     Change,
     Check,
@@ -48,18 +49,39 @@ _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(dict[str, Any])
 LAST: Final = "\U0010ffff"  # behind all characters
 EXPIRES: Final = "expiresAt"  # epoch seconds, as DynamoDB's TTL has it
-READ: Final = "SELECT item FROM items WHERE table_name = ? AND partition = ? AND sort = ?"
+# The places come first in a cross join: of several in an IN, SQLite would look through the whole table.
+READ: Final = """
+    SELECT table_name, partition, sort, item FROM (VALUES {}) CROSS JOIN items
+    ON table_name = column1 AND partition = column2 AND sort = column3
+"""
 PUT: Final = """
-    INSERT INTO items VALUES (?, ?, ?, ?, ?)
+    INSERT INTO items VALUES {}
     ON CONFLICT DO UPDATE SET item = excluded.item, expires = excluded.expires
 """
-DUE: Final = """
-    SELECT partition, sort, item FROM items WHERE table_name = ? AND (partition, sort) <= (?, ?)
+DUE_KEYS: Final = in_one_row(
+    "partition, sort",
+    """
+    SELECT partition, sort FROM items WHERE table_name = ? AND (partition, sort) <= (?, ?)
     ORDER BY partition, sort LIMIT ?
-"""
-DUE_KEYS: Final = DUE.replace("partition, sort, item FROM", "partition, sort FROM")
+    """,
+)
+DUE: Final = in_one_row(
+    "partition, sort, hex(item)",
+    """
+    SELECT partition, sort, item, sum(length(item)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes, ? AS most FROM (
+        SELECT partition, sort, item FROM items WHERE table_name = ? AND (partition, sort) <= (?, ?)
+        ORDER BY partition, sort LIMIT ?
+    )
+    """,
+    "bytes <= most OR bytes = length(item)",  # the first one in any case
+)
 FIRST: Final = "SELECT sort FROM items WHERE table_name = ? ORDER BY partition, sort LIMIT 1"
-DELETE: Final = "DELETE FROM items WHERE table_name = ? AND partition = ? AND sort = ?"
+DELETE: Final = """
+    DELETE FROM items WHERE rowid IN (
+        SELECT items.rowid FROM (VALUES {}) CROSS JOIN items
+        ON table_name = column1 AND partition = column2 AND sort = column3
+    )
+"""
 
 
 def encode(item: StoredItem) -> bytes:
@@ -124,7 +146,18 @@ class DueItem:
     text: bytes
 
 
-Place: TypeAlias = tuple[str, str, str]
+Made = TypeVar("Made")
+
+
+class Planned(NamedTuple):
+    """A write that may be made: its item before and afterwards, as it is stored and as it is read."""
+
+    place: Place
+    old: bytes | None
+    new: Item | None
+    text: bytes | None
+
+
 Heard: TypeAlias = Callable[[Sequence[ItemChange]], None]
 Noted: TypeAlias = Callable[[Sequence[TextChange]], None]
 
@@ -149,15 +182,15 @@ class SqliteStore:
     def get(self, table: str, key: Key, *, latest: bool = True) -> Item | None:
         check_key(key)
         with self.database.reading() as connection:
-            return _read(connection, _place(table, key))
+            return _decoded(self._texts_at(connection, [_place(table, key)])[0])
 
     def get_many(self, table: str, keys: Sequence[Key], *, latest: bool = True) -> list[Item]:
         check_distinct(keys)
         for key in keys:
             check_key(key)
         with self.database.reading() as connection:
-            found = [_read(connection, _place(table, key)) for key in keys]
-        return [item for item in found if item is not None]
+            found = self._texts_at(connection, [_place(table, key) for key in keys])
+        return [decode(text) for text in found if text is not None]
 
     def query(self, query: Query) -> Page:
         """A sweep asks for many minutes that have nothing. In memory that is known without a statement."""
@@ -182,14 +215,21 @@ class SqliteStore:
         return answered(write, new or {}) if isinstance(write, Change) and write.is_answered else {}
 
     def write_each(self, puts: Sequence[Put]) -> list[Answer]:
-        return [self._answer(put) for put in puts]
-
-    def _answer(self, put: Put) -> Answer:
+        """All together, if no item is among them twice."""
+        places = [_answer(partial(_checked, one)) for one in puts]
+        if len(set(places)) < len(places):
+            return [answer for one in puts for answer in self.write_each([one])]
         try:
-            self.write(put)
-        except (WriteRefused, Unavailable) as answer:
-            return answer
-        return None
+            with self.database.writing() as connection:
+                olds = iter(self._texts_at(connection, [one for one in places if isinstance(one, tuple)]))
+                planned = [
+                    _answer(partial(_planned, [put], [place], [next(olds)])) if isinstance(place, tuple) else place
+                    for put, place in zip(puts, places, strict=True)
+                ]
+                self._carry_out(connection, [one for some in planned if isinstance(some, list) for one in some])
+        except Unavailable as error:
+            return [error] * len(puts)
+        return [None if isinstance(one, list) else one for one in planned]
 
     def write_all(self, writes: Sequence[Put | Delete]) -> list[Put | Delete]:
         try:
@@ -205,19 +245,23 @@ class SqliteStore:
         with self.database.writing() as connection:
             self._written(connection, writes)
 
-    def due(self, table: str, partition: str, sort: str, at_most: int) -> list[DueItem]:
-        """The first items of a table up to these keys: its keys are in the order of time."""
-        rows = self.database.read(DUE, (table, partition, sort, at_most))
-        return [DueItem(partition=partition, sort=sort, text=text) for partition, sort, text in rows]
+    def due(self, table: str, partition: str, sort: str, at_most: int, most_bytes: int) -> list[DueItem]:
+        """The first items of a table up to these keys, and up to so many bytes: its keys are in the order of time."""
+        rows = self.database.read_one_row(DUE, (most_bytes, table, partition, sort, at_most))
+        found = [DueItem(partition=one, sort=other, text=bytes.fromhex(item)) for one, other, item in rows]
+        if self.database.is_own_turn:
+            for one in found:
+                self.database.texts.keep((table, one.partition, one.sort), one.text)
+        return found
 
     def due_keys(self, table: str, partition: str, sort: str, at_most: int) -> list[tuple[str, str]]:
         """The keys of the same: however large the items are, they are not read."""
-        return [(one, other) for one, other in self.database.read(DUE_KEYS, (table, partition, sort, at_most))]
+        return [(one, other) for one, other in self.database.read_one_row(DUE_KEYS, (table, partition, sort, at_most))]
 
     def text_of(self, table: str, partition: str, sort: str) -> bytes | None:
         """An item as it is stored; None if it is not there."""
         with self.database.reading() as connection:
-            return _text_at(connection, (table, partition, sort))
+            return self._texts_at(connection, [(table, partition, sort)])[0]
 
     def first(self, table: str) -> str | None:
         """The sort key of the first item. It is asked for in each turn, and read after something was written."""
@@ -237,17 +281,18 @@ class SqliteStore:
     def forget(self, table: str, key: Key | None = None) -> None:
         """Deletes an item, or all of a table, and tells nobody: for tests of what is missing."""
         with self.database.writing() as connection:
+            self.database.texts.clear()
             if key is None:
                 connection.execute("DELETE FROM items WHERE table_name = ?", (table,))
             else:
-                connection.execute(DELETE, _place(table, key))
+                for_all(connection, DELETE, [_place(table, key)])
 
     def expire_one(self, table: str, key: Key) -> None:
         """The same for one item, if it is there, whatever its `expiresAt` is."""
         with self.database.writing() as connection:
             place = _place(table, key)
-            old = _text_at(connection, place)
-            connection.execute(DELETE, place)
+            [old] = self._texts_at(connection, [place])
+            self._delete(connection, [place])
             self._tell([TextChange(table, old, None, is_expired=True)])
 
     def expire(self, seconds: int, at_most: int = 1_000) -> int:
@@ -255,32 +300,45 @@ class SqliteStore:
         with self.database.writing() as connection:
             select = "SELECT table_name, partition, sort, item FROM items WHERE expires < ? LIMIT ?"
             gone = connection.execute(select, (seconds, at_most)).fetchall()
-            connection.executemany(DELETE, [tuple(place) for *place, _ in gone])
+            self._delete(connection, [(table, partition, sort) for table, partition, sort, _ in gone])
             self._tell([TextChange(place[0], text, None, is_expired=True) for *place, text in gone])
         return len(gone)
 
     def _written(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Item | None]:
         """The items afterwards. Raises WriteRefused."""
         places = [_checked(one) for one in writes]
-        olds = [_text_at(connection, place) for place in places]
-        before = [_needed(one, old) for one, old in zip(writes, olds, strict=True)]
-        refused = [None if holds(one.when, old) else old or {} for one, old in zip(writes, before, strict=True)]
-        if any(item is not None for item in refused):
-            raise WriteRefused(refused)
-        now = [after(one, old) for one, old in zip(writes, before, strict=True)]
-        texts = [old if isinstance(one, Check) else _text(new) for one, old, new in zip(writes, olds, now, strict=True)]
-        for place, old, new, text in zip(places, olds, now, texts, strict=True):
-            if text == old:
-                continue
-            if new is None:  # from here on nothing but SQLite can fail
-                connection.execute(DELETE, place)
-            else:
-                expires = None if place[0] in self.never_expire else _expiry(new)
-                connection.execute(PUT, (*place, text, expires))
-                self.database.bytes_written += len(text or b"")
-                self._partitions.add(place[:2])
-        self._tell([TextChange(one.table, old, text) for one, old, text in zip(writes, olds, texts, strict=True)])
-        return now
+        planned = _planned(writes, places, self._texts_at(connection, places))
+        self._carry_out(connection, planned)
+        return [one.new for one in planned]
+
+    def _carry_out(self, connection: sqlite3.Connection, planned: Sequence[Planned]) -> None:
+        """From here on nothing but SQLite can fail."""
+        real = [one for one in planned if one.text != one.old]
+        puts = [one for one in real if one.new is not None]
+        for_all(connection, PUT, [(*one.place, one.text, self._expiry(one)) for one in puts])
+        self._delete(connection, [one.place for one in real if one.new is None])
+        for one in puts:
+            self.database.bytes_written += len(one.text or b"")
+            self.database.texts.keep(one.place, one.text or b"")
+            self._partitions.add(one.place[:2])
+        self._tell([TextChange(one.place[0], one.old, one.text) for one in real])
+
+    def _expiry(self, one: Planned) -> int | None:
+        value = (one.new or {}).get(EXPIRES)
+        return value if isinstance(value, int) and one.place[0] not in self.never_expire else None
+
+    def _texts_at(self, connection: sqlite3.Connection, places: Sequence[Place]) -> list[bytes | None]:
+        """What was written lately need not be read by whoever has the turn: nobody else writes."""
+        known = {place: self.database.texts.get(place) for place in places} if self.database.is_own_turn else {}
+        unknown = [place for place in places if not known.get(place)]
+        for *place, text in for_all(connection, READ, unknown):
+            known[place[0], place[1], place[2]] = text
+        return [known.get(place) for place in places]
+
+    def _delete(self, connection: sqlite3.Connection, places: Sequence[Place]) -> None:
+        for_all(connection, DELETE, places)
+        for place in places:
+            self.database.texts.drop(place)
 
     def _tell(self, changes: Sequence[TextChange]) -> None:
         """As in DynamoDB's stream, a write that changes nothing is no change."""
@@ -303,6 +361,25 @@ def _checked(write: Write) -> Place:
     return _place(write.table, write.key)
 
 
+def _answer(do: Callable[[], Made]) -> Made | WriteRefused | Unavailable:
+    """What it returns, or why not."""
+    try:
+        return do()
+    except (WriteRefused, Unavailable) as answer:
+        return answer
+
+
+def _planned(writes: Sequence[Write], places: Sequence[Place], olds: Sequence[bytes | None]) -> list[Planned]:
+    """All of them, or WriteRefused. Raises Unavailable."""
+    before = [_needed(one, old) for one, old in zip(writes, olds, strict=True)]
+    refused = [None if holds(one.when, old) else old or {} for one, old in zip(writes, before, strict=True)]
+    if any(item is not None for item in refused):
+        raise WriteRefused(refused)
+    now = [after(one, old) for one, old in zip(writes, before, strict=True)]
+    texts = [old if isinstance(one, Check) else _text(new) for one, old, new in zip(writes, olds, now, strict=True)]
+    return [Planned(*one) for one in zip(places, olds, now, texts, strict=True)]
+
+
 def _text(item: Item | None) -> bytes | None:
     """Raises Unavailable if it cannot be stored, or is too large."""
     if item is None:
@@ -313,15 +390,6 @@ def _text(item: Item | None) -> bytes | None:
     return text
 
 
-def _text_at(connection: sqlite3.Connection, place: Place) -> bytes | None:
-    found = connection.execute(READ, place).fetchone()
-    return found[0] if found else None
-
-
-def _read(connection: sqlite3.Connection, place: Place) -> Item | None:
-    return _decoded(_text_at(connection, place))
-
-
 def _decoded(text: bytes | None) -> Item | None:
     return None if text is None else decode(text)
 
@@ -329,11 +397,6 @@ def _decoded(text: bytes | None) -> Item | None:
 def _needed(write: Write, old: bytes | None) -> Item | None:
     """The item before a write, for those who look at it: to decode it takes longer than to read it."""
     return None if write.when is None and not isinstance(write, Change | Check) else _decoded(old)
-
-
-def _expiry(item: Item) -> int | None:
-    value = item.get(EXPIRES)
-    return value if isinstance(value, int) else None
 
 
 def _select(query: Query) -> tuple[str, list[str | int]]:

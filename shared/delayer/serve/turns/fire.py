@@ -7,7 +7,6 @@ same, for its target or its owner, waits in the delayer queue, from which the re
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import accumulate
 from typing import Final
 
 from attrs import define, field, frozen
@@ -109,18 +108,13 @@ class Fire(Relay):
         if blocked:
             found = self._of_others(last, blocked, at_most)
         else:
-            found = self.in_order.due(self.schedules.table, last, "", at_most)
-        sizes = accumulate(len(one.text) for one in found)
-        return [
-            one
-            for one, size in zip(found, sizes, strict=True)
-            if int(one.sort[:13]) <= until and (size <= BYTES or one is found[0])
-        ]
+            found = self.in_order.due(self.schedules.table, last, "", at_most, BYTES)
+        return [one for one in found if int(one.sort[:13]) <= until]
 
     def _of_others(self, last: str, blocked: Collection[Party], at_most: int) -> list[DueItem]:
         """A record is read once to see whose it is, and a bounded number of them at each look."""
         found: list[DueItem] = []
-        read = 0
+        read = size = 0
         for partition, sort in self.in_order.due_keys(self.schedules.table, last, "", SCANNED):
             if sort in self._parties and self._parties[sort] in blocked:
                 continue
@@ -130,6 +124,9 @@ class Fire(Relay):
             one = DueItem(partition=partition, sort=sort, text=text)
             read += 1
             if self._party_of(one) not in blocked:
+                size += len(text)
+                if found and size > BYTES:
+                    break
                 found.append(one)
             if len(found) == at_most or read == READ:
                 break

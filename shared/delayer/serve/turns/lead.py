@@ -16,7 +16,7 @@ from typing import Any, Final
 from attrs import define, field
 
 from delayer.engines.ports import Clock, Unavailable
-from delayer.engines.process import SystemClock, random_token
+from delayer.engines.process import RandomTokens, SystemClock
 from delayer.engines.sqlite.database import Broken, Database
 from delayer.engines.sqlite.objects import SqliteObjects
 from delayer.engines.sqlite.secrets import KeyRing, KeySeal, SqliteSecrets
@@ -41,7 +41,7 @@ def around(clock: Clock, observer: Any, database: Database, keys: KeyRing) -> Ar
         observer=observer,
         randomness=secrets.token_bytes,
         pick=secrets.randbelow,
-        new_token=random_token,
+        new_token=RandomTokens(),
         new_id=partial(secrets.token_hex, 16),
         objects=SqliteObjects(database=database),
         secrets=SqliteSecrets(database=database, keys=keys),

@@ -104,6 +104,15 @@ class MachineExecutor:
     workers: Any
 
 
+@frozen(kw_only=True)
+class Ended:
+    """A message whose course has ended; `is_done` as Execute says it."""
+
+    queue: SqliteQueue
+    received: ReceivedMessage
+    is_done: bool | None
+
+
 @define(kw_only=True, slots=False, eq=False)
 class Machine:
     """All of it."""
@@ -135,7 +144,7 @@ class Machine:
     _announced_at: Millis = field(init=False, default=0)
     _asked_at: Millis = field(init=False, default=0)  # the last call came then
     _blocked_until: Millis = field(init=False, default=0)
-    _is_beginning: bool = field(init=False, default=False)
+    _ended: list[Ended] = field(init=False, factory=list)
     _oldest: tuple[int, Millis] = field(init=False, default=(-1, 0))  # change behind this cursor of the telling, when
     _again: list[Callable[[], object]] = field(init=False, factory=list)  # what could not be written
 
@@ -361,6 +370,7 @@ class Machine:
             begun = not calls_only and self._begin_all()
             for _ in range(len(self._again)):
                 self._again.pop(0)()
+            self._settle_ended()
             self._answer([one for one in self.waiting_calls if one.function in ENDS])
             moved = (not calls_only and self._fire_and_execute()) or begun
             moved = (not calls_only and self._lead_beside()) or moved
@@ -450,19 +460,15 @@ class Machine:
 
         So are the steps to an attempt, which only read: after a write, each of them would wait for the commit.
         """
-        moved, self._is_beginning = False, True
-        try:
-            whose = self._whose()
-            if whose is Whose.SUSPECT:
-                moved = self._take_up_suspect()
-            if whose is Whose.ALL:
-                moved = sum([self._take_up(one) for one in self._all_known()]) > 0
-            moved = sum([one.begin() for one in self.beside]) > 0 or moved
-            for executor in self.executors.values():
-                while executor.desk.go_on(READS):
-                    moved = True
-        finally:
-            self._is_beginning = False
+        moved, whose = False, self._whose()
+        if whose is Whose.SUSPECT:
+            moved = self._take_up_suspect()
+        if whose is Whose.ALL:
+            moved = sum([self._take_up(one) for one in self._all_known()]) > 0
+        moved = sum([one.begin() for one in self.beside]) > 0 or moved
+        for executor in self.executors.values():
+            while executor.desk.go_on(READS):
+                moved = True
         return moved
 
     def _fire_and_execute(self) -> bool:
@@ -470,7 +476,9 @@ class Machine:
         self.relayed.at_most = min(RELAYED, self._room())
         moved = self._whose() is Whose.ALL and self._fire()
         self.turns.begin_part()
-        return sum([self._lead(one) for one in self._all_known()]) > 0 or moved
+        moved = sum([self._lead(one) for one in self._all_known()]) > 0 or moved
+        self._settle_ended()
+        return moved
 
     def _whose(self) -> Whose:
         return self.lives.whose_turn(sum(one.desk.number for one in self.executors.values()))
@@ -582,24 +590,36 @@ class Machine:
         return moved
 
     def _done(self, one: MachineExecutor, received: ReceivedMessage, is_done: bool | None) -> None:
-        """Its course has ended."""
-        if self._is_beginning:  # nothing is written yet
-            self._again.append(partial(self._done, one, received, is_done))
-            return
-        self.turns.do(partial(self._settle, one, received, is_done), partial(self._has_left, one, received, is_done))
+        """Its course has ended, perhaps before the turn may write."""
+        self._ended.append(Ended(queue=one.queue, received=received, is_done=is_done))
 
-    def _settle(self, one: MachineExecutor, received: ReceivedMessage, is_done: bool | None) -> None:
-        if is_done is None:  # nothing was begun: it is there for the next life
-            one.queue.put_off([received], self.clock.now())
-        else:
-            one.queue.settle([received], [] if is_done else [received.message_id])
-        self.lives.over(received, is_done=bool(is_done))
+    def _settle_ended(self) -> None:
+        """All together."""
+        ended, self._ended = self._ended, []
+        if ended:
+            self._settle(ended)
 
-    def _has_left(self, one: MachineExecutor, received: ReceivedMessage, is_done: bool | None, outcome: Any) -> None:
+    def _settle(self, ended: Sequence[Ended]) -> None:
+        self.turns.do(partial(self._write_ends, ended), partial(self._have_left, ended))
+
+    def _write_ends(self, ended: Sequence[Ended]) -> None:
+        for name in {one.queue.name for one in ended}:
+            there = [one for one in ended if one.queue.name == name]
+            if unbegun := [one.received for one in there if one.is_done is None]:  # they are there for the next life
+                self.queues[name].put_off(unbegun, self.clock.now())
+            if begun := [one.received for one in there if one.is_done is not None]:
+                failed = [one.received.message_id for one in there if one.is_done is False]
+                self.queues[name].settle(begun, failed)
+        for one in ended:
+            self.lives.over(one.received, is_done=bool(one.is_done))
+
+    def _have_left(self, ended: Sequence[Ended], outcome: Any) -> None:
+        """If it could not be written, each alone tries it again: perhaps one of them is to blame."""
         if isinstance(outcome, Exception):
-            self._again.append(partial(self._done, one, received, is_done))
-        else:
-            self.lives.is_over(received, one.queue, is_done=bool(is_done))
+            self._again += [partial(self._settle, [one]) for one in ended]
+            return
+        for one in ended:
+            self.lives.is_over(one.received, one.queue, is_done=bool(one.is_done))
 
     def _lead_beside(self) -> bool:
         self.turns.begin_part()
