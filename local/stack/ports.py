@@ -34,7 +34,7 @@ def free_port() -> int:
 @cache
 def _own_ports() -> tuple[socket.socket, Iterator[int]]:
     """This process's. While it lives it holds the UDP port of the first one's number, by which the others see it."""
-    for first in random.sample(CHOSEN[::OF_A_PROCESS], len(CHOSEN) // OF_A_PROCESS):
+    for first in random.SystemRandom().sample(CHOSEN[::OF_A_PROCESS], len(CHOSEN) // OF_A_PROCESS):
         held = socket.socket(type=socket.SOCK_DGRAM)
         try:
             held.bind((LOOPBACK, first))

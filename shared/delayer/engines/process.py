@@ -15,7 +15,7 @@ from delayer.engines.ports import Item, Outcome
 from delayer.schedule.instants import Millis
 
 TOKEN: Final = 12  # bytes
-AT_ONCE: Final = 64  # tokens
+IN_STOCK: Final = 64  # tokens
 SPIN = 2_000_000  # ns; time.sleep may overshoot, so the last stretch is slept in small steps
 
 
@@ -79,11 +79,10 @@ class RandomTokens:
         self._bits: Iterator[bytes] = iter(())
 
     def __call__(self) -> str:
-        for bits in self._bits:
-            return base64.urlsafe_b64encode(bits).decode()
-        many = os.urandom(TOKEN * AT_ONCE)
-        self._bits = iter([many[start : start + TOKEN] for start in range(0, len(many), TOKEN)])
-        return self()
+        while not (bits := next(self._bits, b"")):
+            many = os.urandom(TOKEN * IN_STOCK)
+            self._bits = iter([many[start : start + TOKEN] for start in range(0, len(many), TOKEN)])
+        return base64.urlsafe_b64encode(bits).decode()
 
 
 def setting(name: str) -> str:

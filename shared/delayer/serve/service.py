@@ -85,7 +85,8 @@ def serve(options: Options, environment: Mapping[str, str] = os.environ) -> None
         closed.callback(leader.stop, ending.waits)
         ending.catch_signals()
         leader.failed = server.stop
-        gc.freeze()  # what is there now stays: no collection of garbage looks through it, which keeps turns waiting
+        gc.collect()
+        gc.freeze()  # no collection of garbage looks through what stays: turns would wait for it
         leader.start()
         server.run(lambda: options.say(_greeting(server.url, options.data, folder.free())))
     if leader.error:

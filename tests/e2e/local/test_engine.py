@@ -28,6 +28,11 @@ class Terminal:
     process: subprocess.Popen[str]
     port: int
     lines: list[str] = field(factory=list)
+    reader: threading.Thread = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
 
     def read(self) -> None:
         """Until everybody who could print has ended."""
@@ -41,7 +46,7 @@ class Terminal:
         ended = False
         while not ended and time.monotonic() < deadline:
             time.sleep(0.02)
-            ended = self.process.poll() is not None
+            ended = not self.reader.is_alive()
             for line in list(self.lines):
                 if re.search(pattern, line):
                     return line
@@ -57,12 +62,10 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     shown = Terminal(process, port)
-    reader = threading.Thread(target=shown.read, daemon=True)
-    reader.start()
     try:
         yield shown
-        reader.join(SECONDS)
-        assert not reader.is_alive(), "the receiver has not ended"
+        shown.reader.join(SECONDS)
+        assert not shown.reader.is_alive(), "the receiver has not ended"
     finally:
         process.kill()
         process.wait()

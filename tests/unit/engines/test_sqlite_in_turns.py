@@ -1,13 +1,15 @@
 """What a turn need not read, because it wrote it, is what it would read; also after something was undone."""
 
 import random
+import sqlite3
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
-from delayer.engines.sqlite.database import Database, Texts
+from delayer.engines.sqlite.database import Database, DiskFull, Texts
 from delayer.engines.sqlite.store import DELETE, READ, SqliteStore, decode
 from delayer.engines.store.model import Item, ItemChange, Put
 from tests.unit.engines.turns import TABLES, World, change
@@ -109,6 +111,31 @@ def test_so_many_are_kept_and_so_many_bytes() -> None:
     assert texts.get(("t", "p", "5")) is None
     texts.keep(("t", "p", "6"), b"abcdefgh")
     assert texts.get(("t", "p", "6")) == b"abcdefgh"
+
+
+def test_what_sqlite_has_undone_itself_is_in_no_feed(tmp_path: Path) -> None:
+    """The disk is full, which ends SQLite's transaction; and somebody goes on all the same, as a handler does."""
+    world = World(str(tmp_path / "a.db"))
+    [(pages,)] = world.database.read("PRAGMA page_count", ())
+    seen: list[object] = []
+
+    def both() -> list[object]:
+        world.database.write(f"PRAGMA max_page_count = {pages + 4}", ())
+        world.store.write(Put("ledger", {"bucket": "b", "due": "1"}, {"v": 1}))
+        return [*world.store.write_all([Put("ledger", {"bucket": "b", "due": "2"}, {"v": "x" * 200_000})])]
+
+    def make_room() -> bool:
+        with closing(sqlite3.connect(tmp_path / "a.db")) as other:
+            seen.extend(other.execute("SELECT number FROM changes").fetchall())
+        return False
+
+    heard: list[object] = []
+    world.turn.make_room = make_room
+    world.turn.begin()
+    world.turn.do(both, heard.append)
+    world.turn.end()
+    assert [type(one) for one in heard] == [DiskFull]
+    assert seen == world.feed.stored_after(0, 9) == world.feed.after(0, 9) == []
 
 
 def test_no_place_is_looked_for_in_the_whole_table() -> None:

@@ -73,3 +73,22 @@ def test_within_a_turn_nobody_else_has_it_before_the_commit(end: End) -> None:
     assert queue.receive() == []
     queue.database.commit()
     assert len(again(queue)) == len(queue.messages) == (end is not ENDS["done"])
+
+
+@pytest.mark.parametrize("damaged", ["CAST(x'ff41' AS TEXT)", "x'ff41'"])
+def test_a_damaged_body_harms_itself_alone(damaged: str) -> None:
+    """Whoever reads it finds that it is no message."""
+    queue = SqliteQueue(database=Database(layout=LAYOUT), clock=ManualClock(1_000))
+    queue.send([Outgoing(body="a"), Outgoing(body="b")])
+    queue.database.write(f"UPDATE messages SET body = {damaged} WHERE body = 'a'", ())
+    assert [one.body for one in queue.receive()] == ["\\xffA", "b"]
+
+
+def test_so_many_bytes_are_received_at_a_time() -> None:
+    """One message however large it is; all of them one after the other."""
+    queue = SqliteQueue(database=Database(layout=LAYOUT), clock=ManualClock(1_000))
+    sizes = [600_000, 300_000, 200_000, 2_000_000, 1]
+    queue.send([Outgoing(body="x" * size) for size in sizes])
+    received = [[len(one.body) for one in queue.receive()] for _ in range(4)]
+    assert received == [[600_000, 300_000], [200_000], [2_000_000], [1]]
+    assert queue.receive() == []

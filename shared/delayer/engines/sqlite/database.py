@@ -104,9 +104,16 @@ def for_all(connection: sqlite3.Connection, sql: str, rows: Sequence[Sequence[An
     return found
 
 
-def in_one_row(columns: str, select: str, where: str = "TRUE") -> str:
-    """A statement that has the rows of another one as JSON, in their order."""
-    return f"SELECT json_group_array(json_array({columns})) FROM ({select}) WHERE {where}"  # noqa: S608 - our words
+def in_one_row(columns: str, select: str, bounded: str = "1") -> str:
+    """A statement that has the rows of another one as JSON, in their order.
+
+    Its first parameter says how much of `bounded` they may have together; the first row is there in any case.
+    """
+    return f"""
+        SELECT json_group_array(json_array({columns})) FROM (
+            SELECT *, sum({bounded}) OVER (ROWS UNBOUNDED PRECEDING) AS size, ? AS most FROM ({select})
+        ) WHERE size <= most OR size = {bounded}
+    """  # noqa: S608 - our words
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -117,16 +124,16 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 @define(eq=False)
 class Texts:
-    """The items that were written last, as they are stored: so many of them, and so many bytes."""
+    """The items that were written or due last, as they are stored: so many of them, and so many bytes."""
 
     at_most: int = 1_000
     most_bytes: int = 2_000_000
-    get: Callable[[Place], bytes | None] = field(init=False, repr=False)
     _texts: OrderedDict[Place, bytes] = field(factory=OrderedDict, init=False, repr=False)  # they may hold secrets
     _bytes: int = field(default=0, init=False)
 
-    def __attrs_post_init__(self) -> None:
-        self.get = self._texts.get
+    def get(self, place: Place) -> bytes | None:
+        """None if it is not known here."""
+        return self._texts.get(place)
 
     def keep(self, place: Place, text: bytes) -> None:
         """The newest of this place."""
@@ -239,8 +246,6 @@ class Database:
                 else:
                     with self._part() if self._turn_of or self._connection.in_transaction else self._transaction():
                         yield self._connection
-                        for finish in self.before_end:
-                            finish(self._connection)
             except EXPECTED as error:
                 self._is_torn = self._savepoints > 0
                 raise self.met("write", error) from error
@@ -264,6 +269,13 @@ class Database:
         if self._lost:
             raise type(self._lost)(f"write {self.path}: nothing of the transaction is written: {self._lost}")
 
+    def _finish(self) -> None:
+        """The last that a part or a transaction writes. If it is not there, that would be one of its own."""
+        self._check_there()
+        if self._connection.in_transaction:
+            for finish in self.before_end:
+                finish(self._connection)
+
     def when_written(self, tell: Callable[[], None]) -> None:
         """Within `writing`: tells somebody when this is on the disk, and never, if it is undone."""
         self._on_disk.append(tell)
@@ -273,7 +285,7 @@ class Database:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
-            self._check_there()
+            self._finish()
             self._connection.execute("COMMIT")
         except BaseException:
             self._undo()
@@ -376,7 +388,7 @@ class Database:
         known = len(self._on_disk)
         try:
             yield
-            self._check_there()
+            self._finish()
             if self._is_torn:
                 raise Unavailable(f"write {self.path}: a part of it has failed")
         except BaseException as error:

@@ -1,5 +1,6 @@
 """Queues in a file of SQLite. A message is a row until it is done with; a delay may be as long as it likes."""
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
@@ -30,17 +31,19 @@ SEND: Final = """
     INSERT INTO messages VALUES {} ON CONFLICT (queue, once) WHERE once <> '' DO NOTHING
 """
 READY: Final = in_one_row(
-    "number, sent_at, tries, message_group, body",
+    "number, sent_at, tries, message_group, hex(body)",
     """
     SELECT number, sent_at, tries, message_group, body FROM messages
     WHERE queue = ? AND visible_at <= ? AND number NOT IN (SELECT value FROM json_each(?))
     ORDER BY visible_at, number LIMIT ?
     """,
+    "length(body)",
 )
 FIRST: Final = """
     SELECT number, visible_at, message_group FROM messages
     WHERE queue = ? AND number NOT IN (SELECT value FROM json_each(?)) ORDER BY visible_at, number LIMIT ?
 """
+BYTES: Final = 1_000_000  # of bodies that are received at a time
 ALL: Final = -1  # of a FIFO queue: any number of those at the front may be of a group that is out
 ONE: Final = "SELECT sent_at, tries, message_group, body, visible_at FROM messages WHERE number = ?"
 DELETE: Final = "DELETE FROM messages WHERE number IN (SELECT value FROM json_each(?))"
@@ -110,13 +113,15 @@ class SqliteQueue:
         now = self.clock.now()
         if (following := self.next_visible()) is None or following > now:
             return []
-        rows = self.database.read_one_row(READY, (self.name, now, str([*self.out]), ALL if self.fifo else at_most))
+        limits = (sys.maxsize, ALL) if self.fifo else (BYTES, at_most)
+        rows = self.database.read_one_row(READY, (limits[0], self.name, now, str([*self.out]), limits[1]))
         received: list[ReceivedMessage] = []
         for number, sent_at, tries, group, body in rows:
             if self._is_out(number, group) or len(received) == at_most:
                 continue
             self.out[number] = group
-            received.append(self._received(number, sent_at, tries, body))
+            text = bytes.fromhex(body).decode(errors="backslashreplace")  # if it is damaged, it alone cannot be read
+            received.append(self._received(number, sent_at, tries, text))
         self._next = 0
         return received
 
@@ -153,8 +158,9 @@ class SqliteQueue:
     def settle(self, batch: Sequence[ReceivedMessage], failed: Sequence[str]) -> None:
         """Is done with what has not failed. What has comes again, later each time."""
         now = self.clock.now()
-        done = [one.message_id for one in batch if one.message_id not in failed]
-        again = [(now + pause_after(one.receives - 1), one.message_id) for one in batch if one.message_id in failed]
+        left = set(failed)
+        done = [one.message_id for one in batch if one.message_id not in left]
+        again = [(now + pause_after(one.receives - 1), int(one.message_id)) for one in batch if one.message_id in left]
         with self.database.writing() as connection:
             connection.execute(DELETE, (f"[{','.join(done)}]",))
             connection.executemany(AGAIN, again)

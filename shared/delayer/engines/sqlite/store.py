@@ -4,8 +4,7 @@ import base64
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
-from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 from attrs import field, frozen
@@ -68,12 +67,10 @@ DUE_KEYS: Final = in_one_row(
 DUE: Final = in_one_row(
     "partition, sort, hex(item)",
     """
-    SELECT partition, sort, item, sum(length(item)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes, ? AS most FROM (
-        SELECT partition, sort, item FROM items WHERE table_name = ? AND (partition, sort) <= (?, ?)
-        ORDER BY partition, sort LIMIT ?
-    )
+    SELECT partition, sort, item FROM items WHERE table_name = ? AND (partition, sort) <= (?, ?)
+    ORDER BY partition, sort LIMIT ?
     """,
-    "bytes <= most OR bytes = length(item)",  # the first one in any case
+    "length(item)",
 )
 FIRST: Final = "SELECT sort FROM items WHERE table_name = ? ORDER BY partition, sort LIMIT 1"
 DELETE: Final = """
@@ -146,9 +143,6 @@ class DueItem:
     text: bytes
 
 
-Made = TypeVar("Made")
-
-
 class Planned(NamedTuple):
     """A write that may be made: its item before and afterwards, as it is stored and as it is read."""
 
@@ -216,20 +210,28 @@ class SqliteStore:
 
     def write_each(self, puts: Sequence[Put]) -> list[Answer]:
         """All together, if no item is among them twice."""
-        places = [_answer(partial(_checked, one)) for one in puts]
-        if len(set(places)) < len(places):
+        answers: dict[int, Answer] = {}
+        places: dict[int, Place] = {}
+        for position, put in enumerate(puts):
+            try:
+                places[position] = _checked(put)
+            except Unavailable as error:
+                answers[position] = error
+        if len({*places.values()}) < len(places):
             return [answer for one in puts for answer in self.write_each([one])]
+        planned: list[Planned] = []
         try:
             with self.database.writing() as connection:
-                olds = iter(self._texts_at(connection, [one for one in places if isinstance(one, tuple)]))
-                planned = [
-                    _answer(partial(_planned, [put], [place], [next(olds)])) if isinstance(place, tuple) else place
-                    for put, place in zip(puts, places, strict=True)
-                ]
-                self._carry_out(connection, [one for some in planned if isinstance(some, list) for one in some])
+                olds = self._texts_at(connection, [*places.values()])
+                for (position, place), old in zip(places.items(), olds, strict=True):
+                    try:
+                        planned += _plan([puts[position]], [place], [old])
+                    except (WriteRefused, Unavailable) as answer:
+                        answers[position] = answer
+                self._carry_out(connection, planned)
         except Unavailable as error:
             return [error] * len(puts)
-        return [None if isinstance(one, list) else one for one in planned]
+        return [answers.get(position) for position in range(len(puts))]
 
     def write_all(self, writes: Sequence[Put | Delete]) -> list[Put | Delete]:
         try:
@@ -256,7 +258,8 @@ class SqliteStore:
 
     def due_keys(self, table: str, partition: str, sort: str, at_most: int) -> list[tuple[str, str]]:
         """The keys of the same: however large the items are, they are not read."""
-        return [(one, other) for one, other in self.database.read_one_row(DUE_KEYS, (table, partition, sort, at_most))]
+        rows = self.database.read_one_row(DUE_KEYS, (at_most, table, partition, sort, at_most))
+        return [(one, other) for one, other in rows]
 
     def text_of(self, table: str, partition: str, sort: str) -> bytes | None:
         """An item as it is stored; None if it is not there."""
@@ -307,12 +310,12 @@ class SqliteStore:
     def _written(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Item | None]:
         """The items afterwards. Raises WriteRefused."""
         places = [_checked(one) for one in writes]
-        planned = _planned(writes, places, self._texts_at(connection, places))
+        planned = _plan(writes, places, self._texts_at(connection, places))
         self._carry_out(connection, planned)
         return [one.new for one in planned]
 
     def _carry_out(self, connection: sqlite3.Connection, planned: Sequence[Planned]) -> None:
-        """From here on nothing but SQLite can fail."""
+        """Nothing of this is refused."""
         real = [one for one in planned if one.text != one.old]
         puts = [one for one in real if one.new is not None]
         for_all(connection, PUT, [(*one.place, one.text, self._expiry(one)) for one in puts])
@@ -328,7 +331,7 @@ class SqliteStore:
         return value if isinstance(value, int) and one.place[0] not in self.never_expire else None
 
     def _texts_at(self, connection: sqlite3.Connection, places: Sequence[Place]) -> list[bytes | None]:
-        """What was written lately need not be read by whoever has the turn: nobody else writes."""
+        """As they are stored. Within a turn, what was written lately is known: nobody else writes."""
         known = {place: self.database.texts.get(place) for place in places} if self.database.is_own_turn else {}
         unknown = [place for place in places if not known.get(place)]
         for *place, text in for_all(connection, READ, unknown):
@@ -361,15 +364,7 @@ def _checked(write: Write) -> Place:
     return _place(write.table, write.key)
 
 
-def _answer(do: Callable[[], Made]) -> Made | WriteRefused | Unavailable:
-    """What it returns, or why not."""
-    try:
-        return do()
-    except (WriteRefused, Unavailable) as answer:
-        return answer
-
-
-def _planned(writes: Sequence[Write], places: Sequence[Place], olds: Sequence[bytes | None]) -> list[Planned]:
+def _plan(writes: Sequence[Write], places: Sequence[Place], olds: Sequence[bytes | None]) -> list[Planned]:
     """All of them, or WriteRefused. Raises Unavailable."""
     before = [_needed(one, old) for one, old in zip(writes, olds, strict=True)]
     refused = [None if holds(one.when, old) else old or {} for one, old in zip(writes, before, strict=True)]

@@ -43,7 +43,7 @@ from delayer.serve.turns.following import AgainSource, FeedSource
 from delayer.serve.turns.minutes import AT_A_TIME, BUDGET, InPortions, Partly, Portions
 from delayer.serve.turns.parts import Around, Chosen, Parts, register, settings_of
 from delayer.serve.turns.reactions import FEEDS, Published, Subscription, lifecycle_record, record_change
-from delayer.serve.turns.turn import Turn, TurnJob, facts_of
+from delayer.serve.turns.turn import Turn, TurnJob, facts_of, whatever_one_raises
 from delayer.signing.sign import OwnSecrets
 from delayer.timing.decide import Decide
 from delayer.wiring.build import build
@@ -144,7 +144,7 @@ class Machine:
     _announced_at: Millis = field(init=False, default=0)
     _asked_at: Millis = field(init=False, default=0)  # the last call came then
     _blocked_until: Millis = field(init=False, default=0)
-    _ended: list[Ended] = field(init=False, factory=list)
+    _ended: list[Ended] = field(init=False, factory=list, repr=False)
     _oldest: tuple[int, Millis] = field(init=False, default=(-1, 0))  # change behind this cursor of the telling, when
     _again: list[Callable[[], object]] = field(init=False, factory=list)  # what could not be written
 
@@ -603,13 +603,13 @@ class Machine:
         self.turns.do(partial(self._write_ends, ended), partial(self._have_left, ended))
 
     def _write_ends(self, ended: Sequence[Ended]) -> None:
-        for name in {one.queue.name for one in ended}:
-            there = [one for one in ended if one.queue.name == name]
+        for its in {one.queue.name: one.queue for one in ended}.values():
+            there = [one for one in ended if one.queue is its]
             if unbegun := [one.received for one in there if one.is_done is None]:  # they are there for the next life
-                self.queues[name].put_off(unbegun, self.clock.now())
+                its.put_off(unbegun, self.clock.now())
             if begun := [one.received for one in there if one.is_done is not None]:
                 failed = [one.received.message_id for one in there if one.is_done is False]
-                self.queues[name].settle(begun, failed)
+                its.settle(begun, failed)
         for one in ended:
             self.lives.over(one.received, is_done=bool(one.is_done))
 
@@ -618,8 +618,9 @@ class Machine:
         if isinstance(outcome, Exception):
             self._again += [partial(self._settle, [one]) for one in ended]
             return
-        for one in ended:
-            self.lives.is_over(one.received, one.queue, is_done=bool(one.is_done))
+        whatever_one_raises(
+            partial(self.lives.is_over, one.received, one.queue, is_done=bool(one.is_done)) for one in ended
+        )
 
     def _lead_beside(self) -> bool:
         self.turns.begin_part()

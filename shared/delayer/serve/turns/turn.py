@@ -5,8 +5,9 @@ process. If the commit fails, nothing of it ever was, and all who wait are told 
 """
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from attrs import define, field, frozen
@@ -100,19 +101,8 @@ class Turn:
             failed = self._commit()
         self.can_write = failed is None
         held, self._held = self._held, []
-        self._deliver([(deliver, failed or outcome) for _, deliver, outcome in held])
+        whatever_one_raises(partial(deliver, failed or outcome) for _, deliver, outcome in held)
         return was_dirty
-
-    def _deliver(self, held: Sequence[tuple[Deliver, Any]]) -> None:
-        """To all of them, whatever one of them raises."""
-        raised: list[Exception] = []
-        for deliver, outcome in held:
-            try:
-                deliver(outcome)
-            except Exception as error:  # noqa: BLE001 - it is raised at the end
-                raised.append(error)
-        if raised:
-            raise raised[0]
 
     def _commit(self) -> Unwritten | None:
         try:
@@ -126,7 +116,19 @@ class Turn:
         held, self._held = self._held, []
         self.database.rollback()
         if isinstance(error, Exception):
-            self._deliver([(deliver, Unwritten("the turn was given up")) for _, deliver, _ in held])
+            whatever_one_raises(partial(deliver, Unwritten("the turn was given up")) for _, deliver, _ in held)
+
+
+def whatever_one_raises(all_of_them: Iterable[Callable[[], object]]) -> None:
+    """Does each of them. Raises at the end what the first one that did has raised."""
+    raised: list[Exception] = []
+    for do in all_of_them:
+        try:
+            do()
+        except Exception as error:  # noqa: BLE001 - it is raised at the end
+            raised.append(error)
+    if raised:
+        raise raised[0]
 
 
 def facts_of(error: BaseException) -> dict[str, object]:
