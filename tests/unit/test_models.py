@@ -52,6 +52,7 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.engines.sqlite.again.SqliteAgain": "knows when what was set aside comes again",
     "delayer.engines.sqlite.counters.FeedCounters": "counts",
     "delayer.engines.sqlite.database.Database": "knows whose turn it is, and whether anything can be written",
+    "delayer.engines.sqlite.database.Texts": "remembers what was written lately",
     "delayer.engines.sqlite.feed.SqliteFeed": "knows its newest changes, and how far its readers are",
     "delayer.engines.sqlite.queue.Numbers": "knows the last one",
     "delayer.engines.sqlite.queue.SqliteQueue": "knows who has which message",

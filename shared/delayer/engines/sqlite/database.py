@@ -122,7 +122,7 @@ def version_of(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-@define(eq=False)
+@define(kw_only=True, eq=False)
 class Texts:
     """The items that were written or due last, as they are stored: so many of them, and so many bytes."""
 

@@ -4,7 +4,7 @@ import base64
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from attrs import field, frozen
@@ -143,7 +143,8 @@ class DueItem:
     text: bytes
 
 
-class Planned(NamedTuple):
+@frozen(kw_only=True)
+class Planned:
     """A write that may be made: its item before and afterwards, as it is stored and as it is read."""
 
     place: Place
@@ -372,7 +373,10 @@ def _plan(writes: Sequence[Write], places: Sequence[Place], olds: Sequence[bytes
         raise WriteRefused(refused)
     now = [after(one, old) for one, old in zip(writes, before, strict=True)]
     texts = [old if isinstance(one, Check) else _text(new) for one, old, new in zip(writes, olds, now, strict=True)]
-    return [Planned(*one) for one in zip(places, olds, now, texts, strict=True)]
+    return [
+        Planned(place=place, old=old, new=new, text=text)
+        for place, old, new, text in zip(places, olds, now, texts, strict=True)
+    ]
 
 
 def _text(item: Item | None) -> bytes | None:
