@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
 from delayer.serve.door.server import bound, check_certificate
 from delayer.serve.refusal import Refusal
 from local.emulator.access.certificate import certificate_in
+from local.stack.ports import free_port
 from tests.cfn import ROOT
 from tests.unit.serve.door.world import LOCAL, SECONDS, Client, get, served
 
@@ -32,8 +33,8 @@ def refusal(host: str, port: int) -> Refusal:
 
 
 def test_a_port_in_use_may_be_free_later() -> None:
-    with bound(LOCAL) as first:
-        port = first.getsockname()[1]
+    port = free_port()
+    with bound(evolve(LOCAL, port=port)):
         found = refusal("127.0.0.1", port)
     assert found.status == 1
     assert str(found) == (
